@@ -146,7 +146,9 @@ class PassageMatches:
 class DocumentStore(Protocol):
     """Documents of a tenant, or of one subject. A subject reads its tenant's and its own; filters are in the query."""
 
-    async def put_documents(self, scope: SubjectScope, documents: Sequence[NewDocument], *, own: bool = False) -> None:
+    async def put_documents(
+        self, scope: SubjectScope, documents: Sequence[NewDocument], *, own: bool = False
+    ) -> None:
         """Keeps or replaces the documents (by locator) and their passages, in one transaction."""
         ...
 

@@ -70,7 +70,8 @@ def content_words(text: str) -> list[str]:
     return [
         word.form
         for word in words(text)
-        if (raw := text[word.start : word.end].lower()) not in STOP_WORDS and not (len(raw) == 1 and raw.isalpha() and raw.isascii())
+        if (raw := text[word.start : word.end].lower()) not in STOP_WORDS
+        and not (len(raw) == 1 and raw.isalpha() and raw.isascii())
     ]
 
 

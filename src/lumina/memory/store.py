@@ -1,0 +1,258 @@
+"""Where threads are kept: the protocol that every store fulfils.
+
+The rules live in `lumina.memory` and are pure; a store keeps rows and guards transactions. Every method takes a Scope
+and sees nothing outside it. Text goes in and comes back identical to the code point, or is refused with UsageError
+(lone surrogates and NUL cannot be kept by every database, so no store keeps them). `lumina.testing` has the suite
+that a store must pass.
+
+A method is one transaction. Writes to a state are guarded by its version: whoever read an older one gets
+VersionConflict, reads again and folds again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from lumina.memory.errors import StoreError
+from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.turns import (
+    DeltaStatus,
+    NewSource,
+    NewTurn,
+    Part,
+    RecentTurns,
+    Source,
+    SourceName,
+    ThreadInfo,
+    ToolRecord,
+    Turn,
+    TurnEnd,
+    TurnPage,
+    Unreadable,
+)
+
+CallPurpose = Literal["answer", "delta"]
+
+
+class VersionConflict(StoreError):
+    """Somebody else changed the state since it was read. Nothing was written: read it and fold again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A folded state as stored. `version` counts writes, 0 when there is none; `body` is JSON."""
+
+    version: int = 0
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaJob:
+    """The work of asking for one turn's delta."""
+
+    seq: int
+    attempt: int
+    status: DeltaStatus
+    answer: str  # what the model said, when answered
+    tries: int
+    reason: str  # of the last failure, or why it was set aside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedDelta:
+    """Changes that code accepted, as stored. `correction` is 0 for a turn's own delta; a person's corrections after
+    turn `seq` count from 1. `number` is the turn's place among all turns of the subject (order of the profile).
+    """
+
+    seq: int
+    attempt: int
+    correction: int
+    number: int
+    changes: str  # JSON array, see memory.delta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReceipt:
+    """The account of one model call of a turn. `call` counts from 1 within the turn, the delta step included."""
+
+    seq: int
+    attempt: int
+    call: int
+    purpose: CallPurpose
+    body: str  # JSON, see memory.receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordMatches:
+    """Which passages hold each asked word: ids newest first, at most `cap` a word. `turns`: turns in the thread."""
+
+    ids: dict[str, tuple[int, ...]]
+    turns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPassage:
+    """A passage of an earlier turn with its text."""
+
+    id: int
+    seq: int
+    attempt: int
+    part: Part
+    start: int
+    end: int
+    day: str
+    text: str
+
+
+class Store(Protocol):
+    """Keeps threads. Implementations: `lumina.stores.sqlite`, `lumina.stores.in_memory`."""
+
+    async def secret(self) -> bytes:
+        """32 bytes made with the database and kept in it."""
+        ...
+
+    async def close(self) -> None: ...
+
+    # Threads
+
+    async def open_thread(self, scope: ThreadScope, *, deltas: bool) -> ThreadInfo:
+        """Makes the thread if there is none (an existing one keeps its own `deltas`), ends a turn whose process is
+        gone as partial (interrupted, with the text its events hold), and returns the thread."""
+        ...
+
+    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+        """The subject's threads, the one asked last first (by the subject's own count, not by a clock)."""
+        ...
+
+    async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
+        """NotFound when there is none."""
+        ...
+
+    async def set_title(self, scope: ThreadScope, title: str) -> None: ...
+
+    # Turns
+
+    async def begin_turn(self, scope: ThreadScope, new: NewTurn) -> tuple[Turn, bool]:
+        """Commits the turn as running. A known client_id returns its turn and False (UsageError if the question
+        differs). TurnConflict while another turn of the thread runs. Takes the subject's next `number`."""
+        ...
+
+    async def finish_turn(self, scope: ThreadScope, end: TurnEnd) -> Turn:
+        """Answer, status, citations, passages, delta job and last events in one transaction. A turn that has already
+        ended is left as it is and returned: ending twice changes nothing."""
+        ...
+
+    async def record_turn(self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str) -> Turn:
+        """begin_turn and finish_turn with the answer's receipt, in one transaction (seq and attempt of `end` are
+        ignored). A known client_id returns its turn unchanged."""
+        ...
+
+    async def recent_turns(self, scope: ThreadScope, *, limit: int, before: int = 0) -> RecentTurns:
+        """The newest `limit` readable, live turns that have ended (seq < before, if given). Corrupt rows do not count
+        and are reported."""
+        ...
+
+    async def turns(self, scope: ThreadScope, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Turn]:
+        """Turns by (seq, attempt), superseded ones too. Unknown and unreadable keys are absent."""
+        ...
+
+    async def page(self, scope: ThreadScope, *, first: int = 1, last: int = 0) -> list[TurnPage | Unreadable]:
+        """Live turns `first`..`last` (0: to the end) as a person sees them, running one included."""
+        ...
+
+    async def add_tool_call(self, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None: ...
+
+    async def tool_calls(self, scope: ThreadScope, seq: int, attempt: int) -> list[ToolRecord]: ...
+
+    async def set_followups(
+        self, scope: ThreadScope, seq: int, attempt: int, followups: Sequence[str]
+    ) -> None: ...
+
+    # Events: a log per (seq, attempt); seq 0 and attempt 0 is the thread's own log
+
+    async def append_events(self, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str]) -> int:
+        """Appends JSON bodies; returns the log's number of the first (logs count from 1)."""
+        ...
+
+    async def events(
+        self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0
+    ) -> list[tuple[int, str]]:
+        """(number, body) of every event after `after`."""
+        ...
+
+    # Sources
+
+    async def register_source(self, scope: ThreadScope, seq: int, attempt: int, new: NewSource) -> Source:
+        """The source under its number for the life of the thread: the locator's old number, or the next one. Notes
+        that the turn has read it. The text is kept; an earlier text stays readable by its digest."""
+        ...
+
+    async def sources(self, scope: ThreadScope, numbers: Sequence[int] | None = None) -> list[Source]:
+        """By number; all of the thread's if `numbers` is None. Page only."""
+        ...
+
+    async def source_names(self, scope: ThreadScope, numbers: Sequence[int]) -> list[SourceName]:
+        """What a model may see of them, by number."""
+        ...
+
+    # Texts by content: stored sources, instructions
+
+    async def put_text(self, scope: SubjectScope, text: str) -> str:
+        """Keeps `text` once and returns its digest (SHA-256, hex)."""
+        ...
+
+    async def text(self, scope: SubjectScope, digest: str) -> str:
+        """NotFound when the subject has no such text."""
+        ...
+
+    # State
+
+    async def state(self, scope: ThreadScope) -> Snapshot: ...
+
+    async def profile(self, scope: SubjectScope) -> Snapshot: ...
+
+    async def delta_jobs(self, scope: ThreadScope, *statuses: DeltaStatus) -> list[DeltaJob]:
+        """Jobs in one of `statuses`, oldest turn first."""
+        ...
+
+    async def answer_delta(self, scope: ThreadScope, seq: int, attempt: int, answer: str) -> None:
+        """waiting -> answered. Any other status is left as it is."""
+        ...
+
+    async def fail_delta(
+        self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool
+    ) -> int:
+        """Counts a try that failed, sets the job aside if asked to; returns the tries so far."""
+        ...
+
+    async def apply_delta(
+        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
+    ) -> bool:
+        """Stores the delta and the folded snapshots (their version = the one read, plus one), job -> applied, in one
+        transaction. False, and nothing written, if this (seq, attempt, correction) was applied before.
+        VersionConflict if a version moved on."""
+        ...
+
+    async def deltas(self, scope: ThreadScope) -> list[AppliedDelta]:
+        """All of the thread's, in the order of the fold, those of superseded attempts left out."""
+        ...
+
+    # Receipts
+
+    async def put_receipt(self, scope: ThreadScope, receipt: StoredReceipt) -> None:
+        """Keeps it; the same (seq, attempt, call) is replaced."""
+        ...
+
+    async def receipts(self, scope: ThreadScope, seq: int, attempt: int) -> list[StoredReceipt]: ...
+
+    # Recall
+
+    async def matches(
+        self, scope: ThreadScope, words: Sequence[str], *, before: int, cap: int
+    ) -> WordMatches:
+        """Passages of live turns with seq < before that hold each word."""
+        ...
+
+    async def passages(self, scope: ThreadScope, ids: Sequence[int]) -> list[StoredPassage]:
+        """By id, in the order of (seq, part, start). Unknown ids are absent."""
+        ...
