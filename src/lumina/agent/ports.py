@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from lumina.memory.delta import DeltaRequest
 from lumina.memory.scope import SubjectScope
 
 Depth = Literal["snippet", "page"]
@@ -68,6 +69,16 @@ class Failed:
 
 
 SearchResult = Found | Empty | Failed
+
+
+class NoteTaker(Protocol):
+    """Answers the delta step's question: what changed in this turn."""
+
+    name: str
+
+    async def note(self, request: DeltaRequest) -> str:
+        """The answer as JSON text (memory.delta.Note). Raises ProviderError when it cannot be had."""
+        ...
 
 
 class SearchProvider(Protocol):
@@ -146,9 +157,7 @@ class PassageMatches:
 class DocumentStore(Protocol):
     """Documents of a tenant, or of one subject. A subject reads its tenant's and its own; filters are in the query."""
 
-    async def put_documents(
-        self, scope: SubjectScope, documents: Sequence[NewDocument], *, own: bool = False
-    ) -> None:
+    async def put_documents(self, scope: SubjectScope, documents: Sequence[NewDocument], *, own: bool = False) -> None:
         """Keeps or replaces the documents (by locator) and their passages, in one transaction."""
         ...
 

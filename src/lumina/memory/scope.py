@@ -23,9 +23,7 @@ def check_id(name: str, value: object) -> str:
         raise UsageError(f"{name} has {len(value)} characters; at most {MAX_ID} are kept.")
     for character in value:
         if character < " " or "\x7f" <= character <= "\x9f" or "\ud800" <= character <= "\udfff":
-            raise UsageError(
-                f"{name} holds the character U+{ord(character):04X}, which cannot be part of an id."
-            )
+            raise UsageError(f"{name} holds the character U+{ord(character):04X}, which cannot be part of an id.")
     return value
 
 

@@ -69,6 +69,7 @@ class AppliedDelta:
     correction: int
     number: int
     changes: str  # JSON array, see memory.delta
+    thread: str = ""  # set by the store when it reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,9 +165,7 @@ class Store(Protocol):
 
     async def tool_calls(self, scope: ThreadScope, seq: int, attempt: int) -> list[ToolRecord]: ...
 
-    async def set_followups(
-        self, scope: ThreadScope, seq: int, attempt: int, followups: Sequence[str]
-    ) -> None: ...
+    async def set_followups(self, scope: ThreadScope, seq: int, attempt: int, followups: Sequence[str]) -> None: ...
 
     # Events: a log per (seq, attempt); seq 0 and attempt 0 is the thread's own log
 
@@ -174,9 +173,7 @@ class Store(Protocol):
         """Appends JSON bodies; returns the log's number of the first (logs count from 1)."""
         ...
 
-    async def events(
-        self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0
-    ) -> list[tuple[int, str]]:
+    async def events(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> list[tuple[int, str]]:
         """(number, body) of every event after `after`."""
         ...
 
@@ -219,9 +216,7 @@ class Store(Protocol):
         """waiting -> answered. Any other status is left as it is."""
         ...
 
-    async def fail_delta(
-        self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool
-    ) -> int:
+    async def fail_delta(self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool) -> int:
         """Counts a try that failed, sets the job aside if asked to; returns the tries so far."""
         ...
 
@@ -237,6 +232,10 @@ class Store(Protocol):
         """All of the thread's, in the order of the fold, those of superseded attempts left out."""
         ...
 
+    async def subject_deltas(self, scope: SubjectScope) -> list[AppliedDelta]:
+        """Those of all of the subject's threads, in the order of the profile's fold: (number, correction)."""
+        ...
+
     # Receipts
 
     async def put_receipt(self, scope: ThreadScope, receipt: StoredReceipt) -> None:
@@ -247,9 +246,7 @@ class Store(Protocol):
 
     # Recall
 
-    async def matches(
-        self, scope: ThreadScope, words: Sequence[str], *, before: int, cap: int
-    ) -> WordMatches:
+    async def matches(self, scope: ThreadScope, words: Sequence[str], *, before: int, cap: int) -> WordMatches:
         """Passages of live turns with seq < before that hold each word."""
         ...
 

@@ -97,9 +97,7 @@ class Citation:
     passage: tuple[tuple[int, int], ...]  # offsets into that text, at most three sentences
     score: float  # 0-1, how much of the sentence the passage carries
     checkable: bool
-    missing: tuple[
-        tuple[str, str], ...
-    ] = ()  # (kind, text): name, number, date, quote or negation not found there
+    missing: tuple[tuple[str, str], ...] = ()  # (kind, text): name, number, date, quote or negation not found there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
