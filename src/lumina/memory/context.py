@@ -185,8 +185,8 @@ def noted(entry: Entry) -> Noted:
 
 def entry_item(entry: Entry) -> Item:
     return Item(
-        kind="entry", about=entry.about, seq=entry.seq, number=entry.number, correction=entry.correction, entry_kind=entry.kind,
-        said_by=entry.said_by, key=entry.key,
+        kind="entry", about=entry.about, seq=entry.seq, number=entry.number, correction=entry.correction,
+        entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
     )  # fmt: skip
 
 
