@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from lumina.memory.budget import Counter
 from lumina.memory.receipt import Item, Receipt
-from lumina.memory.turns import Message, SourceName, Turn
+from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
 from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
 RENDERING = 1
@@ -164,6 +164,20 @@ def source_line(name: SourceName | None, n: int) -> str:
     if name is None:
         return f"- [{n}] {FORGOTTEN}"
     return f"- [{n}] {one_line(f'{name.title} ({name.host})', TITLE_LIMIT)}"
+
+
+def tool_messages(records: Sequence[ToolRecord]) -> dict[int, tuple[Message, ...]]:
+    """By record index: the result, preceded by the model's message when it is the first of the calls asked for."""
+    messages: dict[int, tuple[Message, ...]] = {}
+    for at, record in enumerate(records):
+        result = Message(role="tool", content=record.result, tool_call_id=record.id)
+        if at and records[at - 1].call == record.call:
+            messages[record.index] = (result,)
+            continue
+        together = [other for other in records if other.call == record.call]
+        calls = tuple(ToolCall(id=other.id, name=other.name, arguments=other.arguments) for other in together)
+        messages[record.index] = (Message(role="assistant", content=record.said, tool_calls=calls), result)
+    return messages
 
 
 def whole_exchanges(messages: Sequence[Message]) -> bool:
