@@ -41,7 +41,7 @@ def choose_window(recent: Sequence[Turn]) -> Window:
     unsettled = next((turn.seq for turn in held if not turn.settled), None)
     if unsettled is None or unsettled >= drop[0].seq:
         return _window(drop, f"more than {MOST} turns: dropped to the last {AFTER_DROP}")
-    if len(held) >= HELD_AT_MOST:
+    if len(held) > HELD_AT_MOST:
         return _window(drop, f"{HELD_AT_MOST} turns held: dropped to the last {AFTER_DROP} past an unsettled turn")
     pinned = [turn for turn in held if turn.seq >= unsettled]
     return _window(pinned, f"held back: turn {unsettled} is not settled")
