@@ -134,10 +134,10 @@ def test_one_line_never_breaks_a_line_or_a_grapheme() -> None:
 
 def test_n6_cleaning_is_linear() -> None:
     def seconds(text: str) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         clean(text)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     for piece in ("<|", "<|abc ", "\u200b", "\n\n", "[INST", "<", "\ufe0f❤"):
         small, large = piece * 20_000, piece * 160_000
-        assert min(seconds(large) for _ in range(3)) < 24 * max(min(seconds(small) for _ in range(3)), 1e-4)
+        assert min(seconds(large) for _ in range(5)) < 24 * max(min(seconds(small) for _ in range(5)), 1e-4)
