@@ -34,7 +34,9 @@ async def show_turn(store: Store, scope: ThreadScope, seq: int, attempt: int) ->
     """Every model call of the turn, in order. NotFound when no receipt was kept for it."""
     rows = await store.receipts(scope, seq, attempt)
     if not rows:
-        raise NotFound(f"Turn {seq} of thread {scope.thread} has no receipt: no model was asked, or there is no such turn.")
+        raise NotFound(
+            f"Turn {seq} of thread {scope.thread} has no receipt: no model was asked, or there is no such turn."
+        )
     return [await show_call(store, scope, row, rows) for row in rows]
 
 

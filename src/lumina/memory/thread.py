@@ -59,7 +59,9 @@ class Thread:
         try:
             self._zone = ZoneInfo(zone)
         except (ZoneInfoNotFoundError, ValueError):
-            raise UsageError(f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC.") from None
+            raise UsageError(
+                f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC."
+            ) from None
 
     async def close(self) -> None:
         """Closes the store. A thread that is used as an async context manager closes itself."""
@@ -222,11 +224,15 @@ def check_text(name: str, text: object) -> None:
     if not isinstance(text, str):
         raise UsageError(f"The {name} must be text, not {type(text).__name__}. Images and attachments are not taken.")
     if "\x00" in text:
-        raise UsageError(f"The {name} holds a NUL character (at {text.index(chr(0))}), which cannot be kept. Remove it.")
+        raise UsageError(
+            f"The {name} holds a NUL character (at {text.index(chr(0))}), which cannot be kept. Remove it."
+        )
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"The {name} holds half of a surrogate pair (at {error.start}): it is not valid text.") from None
+        raise UsageError(
+            f"The {name} holds half of a surrogate pair (at {error.start}): it is not valid text."
+        ) from None
 
 
 def exchanges_of(messages: Sequence[Message | Mapping[str, Any]], answer: str) -> tuple[Message, ...]:
@@ -246,14 +252,20 @@ def exchanges_of(messages: Sequence[Message | Mapping[str, Any]], answer: str) -
 def _from_openai(row: Mapping[str, Any]) -> Message:
     try:
         calls = tuple(
-            ToolCall(id=str(call["id"]), name=str(call["function"]["name"]), arguments=str(call["function"]["arguments"]))
+            ToolCall(
+                id=str(call["id"]), name=str(call["function"]["name"]), arguments=str(call["function"]["arguments"])
+            )
             for call in row.get("tool_calls") or ()
         )
         content = row.get("content")
         role = row["role"]
     except (KeyError, TypeError) as error:
-        raise UsageError(f"A message is not in OpenAI's form ({error!r} is missing or wrong). Nothing was recorded.") from None
+        raise UsageError(
+            f"A message is not in OpenAI's form ({error!r} is missing or wrong). Nothing was recorded."
+        ) from None
     if content is not None and not isinstance(content, str):
-        raise UsageError("A message's content is not plain text. Images and attachments are not taken; nothing was recorded.")
+        raise UsageError(
+            "A message's content is not plain text. Images and attachments are not taken; nothing was recorded."
+        )
     check_text("message", content or "")
     return Message(role=role, content=content or "", tool_calls=calls, tool_call_id=str(row.get("tool_call_id") or ""))
