@@ -17,10 +17,11 @@ from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import (
     RENDERING,
     Material,
-    Noted,
+    entry_item,
     entry_line,
     entry_ref,
     note_line,
+    noted,
     recalled_line,
     render,
     source_line,
@@ -179,17 +180,6 @@ def _material(inputs: Inputs, window: Window) -> Material:
         entries={entry_ref(entry_item(entry)): noted(entry) for entry in entries},
         names=inputs.names,
     )
-
-
-def noted(entry: Entry) -> Noted:
-    return Noted(key=entry.key, value=entry.value, day=entry.day, said_by=entry.said_by, source=entry.source)
-
-
-def entry_item(entry: Entry) -> Item:
-    return Item(
-        kind="entry", about=entry.about, seq=entry.seq, number=entry.number, correction=entry.correction,
-        entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
-    )  # fmt: skip
 
 
 def _turn_tokens(turn: Turn, item: Item, counter: Counter) -> int:

@@ -7,7 +7,7 @@ not grow with the thread.
 from collections.abc import Sequence
 
 from lumina.memory import recall
-from lumina.memory.change import Change, changes_from_json
+from lumina.memory.change import Change, load_changes
 from lumina.memory.context import Recollection
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
@@ -57,7 +57,7 @@ async def replaced_values(
     if not passages:
         return {}
     deltas = await store.deltas(scope, sorted({passage.seq for passage in passages}))
-    changes = [change for delta in deltas for change in changes_from_json(delta)]
+    changes = [change for delta in deltas for change in load_changes(delta.changes)]
     marked: dict[int, int] = {}
     for passage in passages:
         for change in changes:
