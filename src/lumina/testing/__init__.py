@@ -1,0 +1,1 @@
+"""Doubles and suites for those who build on Lumina, public and tested like the rest."""

@@ -204,7 +204,7 @@ def test_x7_what_is_sent_never_exceeds_the_budget_and_is_the_same_every_time(
     try:
         context = build_context(given_inputs)
     except DoesNotFit as refusal:
-        assert refusal.need > budget
+        assert refusal.need > budget  # noqa: PT017 - both ends are right, depending on the example
         return
     assert sum(count(m.content) + MESSAGE_OVERHEAD for m in context.messages) <= budget
     assert context == build_context(given_inputs)

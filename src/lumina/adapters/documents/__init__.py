@@ -1,0 +1,1 @@
+"""Local documents as a search provider: read, cut into passages, found again."""
