@@ -128,8 +128,6 @@ def correct(
     path, text = normal_key(key), in_one_line(value)
     if path is None:
         raise UsageError(f"{in_one_line(key)[:100]!r} is not a key. Write it like home.city.")
-    if CONTROLS.search(text):
-        raise UsageError(f"The value of {path} holds a control character.")
     return Change(
         op=op,
         kind=KIND_OF[op],
@@ -143,8 +141,8 @@ def correct(
         correction=correction,
         day=day,
         thread=thread if about == "subject" else "",
-        by=by,
-        why=why,
+        by=in_one_line(by),
+        why=in_one_line(why),
     )
 
 
@@ -191,7 +189,7 @@ class _Desk:
         self.before = Shown(self.previous.answer if self.previous else "")
 
     def accept(self, op: Op, place: int, others: Iterable[Change]) -> Change:
-        key = self._key(op)
+        key = self._key(op, {other.key for other in others})
         said = self._evidence(op, key)
         if op.op == "resolve":
             _check_resolution(said, others)
@@ -214,11 +212,11 @@ class _Desk:
             source=op.source or 0 if said.said_by == "source" else 0,
         )
 
-    def _key(self, op: Op) -> str:
+    def _key(self, op: Op, others: set[str]) -> str:
         key = normal_key(op.key)
         if key is None:
             raise _No("its key is not a dotted lower-case path such as home.city", again=True)
-        known = self.state.keys() | (self.profile.keys() if self.profile else set()) | set(self.declared)
+        known = others | self.state.keys() | (self.profile.keys() if self.profile else set()) | set(self.declared)
         near = near_key(key, known)
         if near and not self.second_try:
             raise _No(f"its key nearly equals {near}: use that one, or repeat yours if it is another thing", again=True)
