@@ -21,11 +21,12 @@ from lumina.memory.evidence import (
     in_one_line,
     normalised,
     overlapping,
+    plain_line,
     same,
     sentences,
     verbatim,
 )
-from lumina.memory.keys import near_key, normal_key
+from lumina.memory.keys import MAX_KEY, near_key, normal_key
 from lumina.memory.note import DeltaRequest, Note, NoteError, Op, Refused, delta_request, parse_note
 from lumina.memory.state import State
 from lumina.memory.turns import Part, Turn
@@ -105,9 +106,9 @@ def check(
         try:
             accepted[place] = desk.accept(op, place, accepted.values())
         except _No as no:
-            refused.append(Refused(op=op.op, key=in_one_line(op.key)[:100], reason=no.reason, again=no.again))
+            refused.append(Refused(op=op.op, key=plain_line(op.key, MAX_KEY), reason=no.reason, again=no.again))
         except UsageError as error:
-            refused.append(Refused(op=op.op, key=in_one_line(op.key)[:100], reason=str(error)))
+            refused.append(Refused(op=op.op, key=plain_line(op.key, MAX_KEY), reason=str(error)))
     return Checked(changes=tuple(accepted[place] for place in sorted(accepted)), refused=tuple(refused))
 
 
@@ -127,7 +128,7 @@ def correct(
     """A person's correction after `turn`, the `correction`-th there (from 1). Raises UsageError."""
     path, text = normal_key(key), in_one_line(value)
     if path is None:
-        raise UsageError(f"{in_one_line(key)[:100]!r} is not a key. Write it like home.city.")
+        raise UsageError(f"{plain_line(key, MAX_KEY)!r} is not a key. Write it like home.city.")
     return Change(
         op=op,
         kind=KIND_OF[op],
