@@ -164,6 +164,7 @@ class ToolRecord:
     name: str
     arguments: str
     result: str
+    said: str = ""  # what the model wrote before it asked, kept with the first of the calls it asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
