@@ -1,1 +1,1 @@
-"""Local documents as a search provider: read, cut into passages, found again."""
+"""Local documents: reading files, cutting them into passages, keeping them up to date, searching them."""
