@@ -1,6 +1,8 @@
+"""What all tests share."""
+
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from lumina.memory.thread import Thread
     from lumina.stores.threads import open_thread
 
-__all__ = ["Context", "LuminaError", "ProviderError", "StoreError", "Thread", "UsageError", "__version__", "open_thread"]
+__all__ = [
+    "Context",
+    "LuminaError",
+    "ProviderError",
+    "StoreError",
+    "Thread",
+    "UsageError",
+    "__version__",
+    "open_thread",
+]
 
 _PLACES = {
     "open_thread": "lumina.stores.threads",

@@ -12,14 +12,16 @@ from typing import Any
 
 from lumina.memory.budget import MESSAGE_OVERHEAD, Counter, Shares
 from lumina.memory.errors import DoesNotFit
+from lumina.memory.recall import SMALL_SHARE, Extent, Pick, pick_within
 from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import (
     RENDERING,
     Material,
-    Noted,
+    entry_item,
     entry_line,
     entry_ref,
     note_line,
+    noted,
     recalled_line,
     render,
     source_line,
@@ -40,11 +42,12 @@ BLOCK_OVERHEAD = 40  # tokens of the memory block's tags and headings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """What recall found: whether it fired and why; passages in the order of their worth, best first."""
+    """What recall found: whether it fired and why; the passages best first; how much of its share they may take."""
 
     fired: bool = False
-    reason: str = "no turn is older than the window"
-    passages: tuple[StoredPassage, ...] = ()
+    reason: str = "No turn is older than the window."
+    picks: tuple[Pick, ...] = ()
+    extent: Extent = "none"
     turns: Mapping[tuple[int, int], Turn] = field(default_factory=dict)
     replaced: Mapping[int, int] = field(default_factory=dict)  # passage id -> seq of the turn that replaced its value
 
@@ -179,17 +182,6 @@ def _material(inputs: Inputs, window: Window) -> Material:
     )
 
 
-def noted(entry: Entry) -> Noted:
-    return Noted(key=entry.key, value=entry.value, day=entry.day, said_by=entry.said_by, source=entry.source)
-
-
-def entry_item(entry: Entry) -> Item:
-    return Item(
-        kind="entry", about=entry.about, seq=entry.seq, number=entry.number, correction=entry.correction,
-        entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
-    )  # fmt: skip
-
-
 def _turn_tokens(turn: Turn, item: Item, counter: Counter) -> int:
     return sum(
         counter.count(m.content) + sum(counter.count(c.name + c.arguments) for c in m.tool_calls) + MESSAGE_OVERHEAD
@@ -286,24 +278,30 @@ def _note_items(inputs: Inputs, window: Window, sent: set[tuple[int, int]], room
 
 
 def _recalled_items(inputs: Inputs, material: Material, sent: set[tuple[int, int]], room: _Room) -> list[Item]:
-    """Recalled passages within their share, chosen best first, shown oldest first."""
-    limit = min(room.shares.recall, room.left)
-    items: list[Item] = []
-    for passage in inputs.recalled.passages:
-        item = Item(
-            kind="recalled", seq=passage.seq, attempt=passage.attempt, part=passage.part, start=passage.start,
-            end=passage.end, replaced_at=inputs.recalled.replaced.get(passage.id, 0),
-        )  # fmt: skip
-        tokens = inputs.counter.count(recalled_line(item, material) + "\n") + 1
-        why = ""
-        if (passage.seq, passage.attempt) in sent:
-            why = "its turn is sent word for word"
-        elif tokens > limit or not room.take_line(tokens):
-            why = "beyond recall's share of the budget"
-        else:
-            limit -= tokens
-        items.append(item.model_copy(update={"tokens": tokens, "included": not why, "reason": why}))
-    return sorted(items, key=lambda item: (item.seq, item.part == "answer", item.start))
+    """Recalled passages within their share: the worthiest chosen, shown oldest first."""
+    share = room.shares.recall if inputs.recalled.extent == "full" else int(room.shares.recall * SMALL_SHARE)
+    limit = min(share, room.left - BLOCK_OVERHEAD)
+    items = {pick.passage.id: _recalled_item(pick.passage, inputs, material) for pick in inputs.recalled.picks}
+    fresh = [pick for pick in inputs.recalled.picks if (pick.passage.seq, pick.passage.attempt) not in sent]
+    chosen = {
+        pick.passage.id for pick in pick_within(fresh, limit, lambda passage: items[passage.id].tokens)
+    }  # fmt: skip
+    for at, item in items.items():
+        if at in chosen and room.take_line(item.tokens):
+            continue
+        shown = (item.seq, item.attempt) in sent
+        why = "its turn is sent word for word" if shown else "beyond recall's share of the budget"
+        items[at] = item.model_copy(update={"included": False, "reason": why})
+    return sorted(items.values(), key=lambda item: (item.seq, item.part == "answer", item.start))
+
+
+def _recalled_item(passage: StoredPassage, inputs: Inputs, material: Material) -> Item:
+    item = Item(
+        kind="recalled", seq=passage.seq, attempt=passage.attempt, part=passage.part, start=passage.start,
+        end=passage.end, replaced_at=inputs.recalled.replaced.get(passage.id, 0),
+    )  # fmt: skip
+    tokens = inputs.counter.count(recalled_line(item, material) + "\n") + 1
+    return item.model_copy(update={"tokens": tokens})
 
 
 def _source_items(inputs: Inputs, shown: set[tuple[int, int]], listed: Sequence[Item], room: _Room) -> list[Item]:

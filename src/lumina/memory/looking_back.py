@@ -7,36 +7,46 @@ not grow with the thread.
 from collections.abc import Sequence
 
 from lumina.memory import recall
+from lumina.memory.change import Change, load_changes
 from lumina.memory.context import Recollection
-from lumina.memory.delta import changes_from_json
 from lumina.memory.scope import ThreadScope
-from lumina.memory.state import Change, State
+from lumina.memory.state import State
 from lumina.memory.store import Store, StoredPassage
 from lumina.memory.turns import Turn
 
-MATCH_CAP = 400  # passages a word; a word that stands in more points nowhere
-
 
 async def recollect(
-    store: Store, scope: ThreadScope, question: str, *, before: int, window: Sequence[Turn], state: State, profile: State
+    store: Store,
+    scope: ThreadScope,
+    question: str,
+    *,
+    before: int,
+    window: Sequence[Turn],
+    state: State,
+    profile: State,
 ) -> Recollection:
     """What recall finds for `question` among the turns with seq < before, and why it fired or did not."""
     if before <= 1:
         return Recollection()
     asked = recall.query_words(question)
-    matches = await store.matches(scope, asked, before=before, cap=MATCH_CAP)
+    matches = await store.matches(scope, asked, before=before, cap=recall.MATCH_CAP)
     passages = await store.passages(scope, recall.candidates(matches))
-    known = [f"{entry.key.replace('.', ' ')} {entry.value}" for entry in (*profile.current(), *state.current())]
-    recalled = recall.decide(question, [f"{turn.question}\n{turn.answer}" for turn in window], known, matches, passages)
-    picks = tuple(pick.passage for pick in recalled.picks) if recalled.fire else ()
-    keys = list(dict.fromkeys((passage.seq, passage.attempt) for passage in picks))
-    turns = await store.turns(scope, keys) if keys else {}
+    known = (f"{entry.key.replace('.', ' ')}: {entry.value}" for entry in (*profile.current(), *state.current()))
+    recalled = recall.decide(
+        question,
+        window=[f"{turn.question}\n{turn.answer}" for turn in window],
+        state="\n".join(known),
+        matches=matches,
+        passages=passages,
+    )
+    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in recalled.picks))
     return Recollection(
         fired=recalled.fire,
         reason=recalled.reason,
-        passages=picks,
-        turns=turns,
-        replaced=await replaced_values(store, scope, picks, state),
+        picks=recalled.picks,
+        extent=recalled.extent,
+        turns=await store.turns(scope, keys) if keys else {},
+        replaced=await replaced_values(store, scope, [pick.passage for pick in recalled.picks], state),
     )
 
 
@@ -47,12 +57,11 @@ async def replaced_values(
     if not passages:
         return {}
     deltas = await store.deltas(scope, sorted({passage.seq for passage in passages}))
-    changes = [change for delta in deltas for change in changes_from_json(delta)]
+    changes = [change for delta in deltas for change in load_changes(delta.changes)]
     marked: dict[int, int] = {}
     for passage in passages:
         for change in changes:
-            now = state.register(change)
-            if _quotes(change, passage) and now is not None and now.value != change.value and now.seq > change.seq:
+            if _quotes(change, passage) and (now := state.replaced_by(change)):
                 marked[passage.id] = now.seq
     return marked
 

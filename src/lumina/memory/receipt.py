@@ -17,7 +17,7 @@ from lumina.memory.turns import Message
 
 ItemKind = Literal[
     "instructions", "turn", "entry", "keys", "not shown", "not noted", "recalled", "source", "question", "tool call",
-    "turn noted",
+    "turn noted", "refused",
 ]  # fmt: skip
 Form = Literal["whole", "short", "without tools"]
 
@@ -34,6 +34,7 @@ PART: dict[ItemKind, str] = {
     "question": "question",
     "tool call": "tools",
     "turn noted": "question",
+    "refused": "question",
 }
 
 
@@ -43,6 +44,7 @@ class Item(BaseModel):
     turn: seq, attempt, form. entry: about, number, correction, entry_kind, said_by, key. keys: keys. recalled: seq,
     attempt, part, start, end, replaced_at. source: n. instructions: digest. not shown: end (the last such turn).
     not noted: text (ranges of seqs). tool call: index. turn noted: seq, attempt (the turn a delta step is about).
+    refused: said_by (the operation), key, text (the reason that a second delta call was told).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -96,6 +98,7 @@ class Receipt(BaseModel):
     recall_reason: str = ""
     citable: tuple[int, ...] = ()
     items: tuple[Item, ...] = ()
+    title_wanted: bool = False
     sent: str = ""
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from lumina.memory.budget import Counter
 from lumina.memory.receipt import Item, Receipt
+from lumina.memory.state import Entry
 from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
 from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
@@ -42,6 +43,18 @@ EntryRef = tuple[str, int, int, str, str, str]
 
 def entry_ref(item: Item) -> EntryRef:
     return (item.about, item.number, item.correction, item.entry_kind, item.said_by, item.key)
+
+
+def entry_item(entry: Entry) -> Item:
+    """How a receipt refers to an entry; its tokens are not counted yet."""
+    return Item(
+        kind="entry", about=entry.about, seq=entry.seq, number=entry.number, correction=entry.correction,
+        entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
+    )  # fmt: skip
+
+
+def noted(entry: Entry) -> Noted:
+    return Noted(key=entry.key, value=entry.value, day=entry.day, said_by=entry.said_by, source=entry.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

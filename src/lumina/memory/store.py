@@ -217,7 +217,7 @@ class Store(Protocol):
         ...
 
     async def fail_delta(self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool) -> int:
-        """Counts a try that failed, sets the job aside if asked to; returns the tries so far."""
+        """Counts a try that failed; the job waits again, or is set aside if asked to. Returns the tries so far."""
         ...
 
     async def apply_delta(

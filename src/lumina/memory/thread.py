@@ -15,23 +15,35 @@ import hmac
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lumina.memory import recall
+from lumina.memory import noting
 from lumina.memory.budget import DEFAULT_BUDGET, Counter, ScriptCounter
-from lumina.memory.context import Context, Inputs, Recollection, build_context, noted
-from lumina.memory.errors import NotFound, UsageError
-from lumina.memory.receipt import Receipt
+from lumina.memory.context import Context, Inputs, Recollection, build_context
+from lumina.memory.delta import DeltaRequest, Refused
+from lumina.memory.errors import NotFound, StoreError, UsageError
+from lumina.memory.looking_back import recollect
+from lumina.memory.passages import passages_of
 from lumina.memory.scope import ThreadScope
+from lumina.memory.showing import Shown, show_turn
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredReceipt
-from lumina.memory.turns import Message, NewTurn, RecentTurns, Status, ThreadInfo, Turn, TurnEnd
+from lumina.memory.turns import (
+    Message,
+    NewTurn,
+    RecentTurns,
+    SourceName,
+    Status,
+    ThreadInfo,
+    ToolCall,
+    Turn,
+    TurnEnd,
+    Unreadable,
+)
 from lumina.memory.window import READ, choose_window
 
-MATCH_CAP = 400  # passages a word; a word in more than that points nowhere
 Clock = Callable[[], datetime]
 
 
@@ -48,7 +60,7 @@ class Thread:
 
     def __init__(
         self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str = "UTC", clock: Clock = utc_now,
-        counter: Counter | None = None, memory: bool = True,
+        counter: Counter | None = None,
     ) -> None:  # fmt: skip
         self.store = store
         self.scope = scope
@@ -59,7 +71,9 @@ class Thread:
         try:
             self._zone = ZoneInfo(zone)
         except (ZoneInfoNotFoundError, ValueError):
-            raise UsageError(f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC.") from None
+            raise UsageError(
+                f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC."
+            ) from None
 
     async def close(self) -> None:
         """Closes the store. A thread that is used as an async context manager closes itself."""
@@ -149,7 +163,7 @@ class Thread:
             status=status,
             reason=reason,
             exchanges=exchanges_of(messages, answer),
-            passages=recall.passages_of(context.question, answer),
+            passages=passages_of(context.question, answer),
             window_start=context.window_start,
             delta="waiting" if self.deltas else "none",
         )
@@ -159,24 +173,24 @@ class Thread:
 
     async def state(self) -> State:
         """Facts, open issues, decisions and findings of this thread, as folded so far."""
-        return State.from_json((await self.store.state(self.scope)).body)
+        return (await noting.load_state(self.store, self.scope))[1]
 
     async def profile(self) -> State:
         """The same for the subject, across threads."""
-        return State.from_json((await self.store.profile(self.scope.of_subject)).body)
+        return (await noting.load_profile(self.store, self.scope.of_subject))[1]
 
-    async def delta_request(self, seq: int = 0) -> DeltaRequest | None:
+    async def delta_request(self, seq: int = 0, *, refused: Sequence[Refused] = ()) -> DeltaRequest | None:
         """The question what changed in turn `seq` (0: the oldest turn that nobody was asked about), for any model.
-        None when nothing waits."""
-        return await noting.request(self.store, self.scope, seq=seq)
+        None when nothing waits. `refused`: what a first reply got wrong (`Noting.again`)."""
+        return await noting.ask(self.store, self.scope, seq=seq, refused=refused)
 
-    async def apply(self, reply: str, *, seq: int = 0) -> Noting:
+    async def apply(self, reply: str, *, seq: int = 0) -> noting.Noting:
         """Takes a model's reply to `delta_request` for turn `seq` (0: the oldest that waits), checks it and folds it
         in. Says what changed and what was refused, with reasons. A reply that cannot be read raises UsageError, counts
         as a try, and after three the turn's delta is set aside."""
         return await noting.take(self.store, self.scope, reply, seq=seq)
 
-    async def settle(self) -> list[Noting]:
+    async def settle(self) -> list[noting.Noting]:
         """Applies every delta that a model has answered and code has not."""
         return await noting.settle(self.store, self.scope) if self.deltas else []
 
@@ -222,11 +236,15 @@ def check_text(name: str, text: object) -> None:
     if not isinstance(text, str):
         raise UsageError(f"The {name} must be text, not {type(text).__name__}. Images and attachments are not taken.")
     if "\x00" in text:
-        raise UsageError(f"The {name} holds a NUL character (at {text.index(chr(0))}), which cannot be kept. Remove it.")
+        raise UsageError(
+            f"The {name} holds a NUL character (at {text.index(chr(0))}), which cannot be kept. Remove it."
+        )
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"The {name} holds half of a surrogate pair (at {error.start}): it is not valid text.") from None
+        raise UsageError(
+            f"The {name} holds half of a surrogate pair (at {error.start}): it is not valid text."
+        ) from None
 
 
 def exchanges_of(messages: Sequence[Message | Mapping[str, Any]], answer: str) -> tuple[Message, ...]:
@@ -246,14 +264,20 @@ def exchanges_of(messages: Sequence[Message | Mapping[str, Any]], answer: str) -
 def _from_openai(row: Mapping[str, Any]) -> Message:
     try:
         calls = tuple(
-            ToolCall(id=str(call["id"]), name=str(call["function"]["name"]), arguments=str(call["function"]["arguments"]))
+            ToolCall(
+                id=str(call["id"]), name=str(call["function"]["name"]), arguments=str(call["function"]["arguments"])
+            )
             for call in row.get("tool_calls") or ()
         )
         content = row.get("content")
         role = row["role"]
     except (KeyError, TypeError) as error:
-        raise UsageError(f"A message is not in OpenAI's form ({error!r} is missing or wrong). Nothing was recorded.") from None
+        raise UsageError(
+            f"A message is not in OpenAI's form ({error!r} is missing or wrong). Nothing was recorded."
+        ) from None
     if content is not None and not isinstance(content, str):
-        raise UsageError("A message's content is not plain text. Images and attachments are not taken; nothing was recorded.")
+        raise UsageError(
+            "A message's content is not plain text. Images and attachments are not taken; nothing was recorded."
+        )
     check_text("message", content or "")
     return Message(role=role, content=content or "", tool_calls=calls, tool_call_id=str(row.get("tool_call_id") or ""))
