@@ -6,7 +6,8 @@ before the question last. Instructions and question always fit, or the turn is r
 is an item of the receipt; the text comes from `lumina.memory.rendering`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +38,7 @@ from lumina.memory.words import content_words
 
 KEPT_WHOLE = 2  # the newest turns, whose long answers are not shortened
 KEYS_LISTED = 40  # names of entries that did not fit
+NOTES_ROOM = 100  # tokens kept from older turns, so that what is not sent can be named
 BLOCK_OVERHEAD = 40  # tokens of the memory block's tags and headings
 
 
@@ -106,7 +108,8 @@ def build_context(inputs: Inputs) -> Context:
     room = _Room(inputs)
     turns = _turn_items(inputs, window, room)
     entries = _entry_items(inputs, material, room)
-    turns = [*_older_turns(inputs, window, turns, room), *turns]
+    with room.held_back(NOTES_ROOM):
+        turns = [*_older_turns(inputs, window, turns, room), *turns]
     sent = {(item.seq, item.attempt) for item in turns if item.included}
     notes = _note_items(inputs, window, sent, room)
     sources = _source_items(inputs, sent, (), room)
@@ -161,6 +164,14 @@ class _Room:
             return False
         self.left -= tokens
         return True
+
+    @contextmanager
+    def held_back(self, tokens: int) -> Iterator[None]:
+        """Keeps up to `tokens` from what is placed inside."""
+        kept = min(tokens, self.left)
+        self.left -= kept
+        yield
+        self.left += kept
 
     def take_line(self, tokens: int) -> bool:
         """A line of the memory block; the first one also pays for the tags and headings."""

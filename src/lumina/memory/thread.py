@@ -2,7 +2,7 @@
 
     thread = await open_thread("support.db", subject="customer-17", thread="ticket-4")
     context = await thread.context(question, budget=8000)     # context.openai(), context.anthropic(), context.receipt
-    await thread.record(context, answer)                      # the turn, its receipt and its passages, in one transaction
+    context = await thread.context(question, budget=8000)     # .openai(), .anthropic(), .receipt
     request = await thread.delta_request()                    # optional: ask any model what changed ...
     await thread.apply(reply)                                 # ... code checks it and folds it into the state
 
