@@ -15,7 +15,7 @@ from lumina.memory.turns import NewSource, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceText:
+class StoredText:
     """The stored text of a source, for matching a sentence with it. `digest` names it."""
 
     digest: str
@@ -35,7 +35,7 @@ class Ledger:
         self._scope = scope
         self._seq = seq
         self._attempt = attempt
-        self._texts: dict[int, SourceText] = {}
+        self._texts: dict[int, StoredText] = {}
 
     async def register(self, hit: Hit) -> Source:
         """The hit's source under its number, committed; from now on it may be cited."""
@@ -57,8 +57,8 @@ class Ledger:
         )
         return await self._read(again), text
 
-    async def text_of(self, n: int) -> SourceText | None:
-        """What is stored of a citable source; None when it is gone."""
+    async def text_of(self, n: int) -> StoredText | None:
+        """What is stored of a source; None when it is gone. The text stays the same for the whole turn."""
         if n not in self._texts:
             found = await self._store.sources(self._scope, [n])
             if not found:
@@ -74,4 +74,4 @@ class Ledger:
         return source
 
     def _keep(self, source: Source, text: str) -> None:
-        self._texts[source.n] = SourceText(digest=source.digest, title=source.title, url=source.url, text=text)
+        self._texts[source.n] = StoredText(digest=source.digest, title=source.title, url=source.url, text=text)

@@ -9,9 +9,12 @@ A value is carried when the query holds one of its names or numbers (a word with
 content words, or its digits in any grouping. Of recalled text, which is long, only names and numbers count.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from lumina.memory.context import Context
+from lumina.memory.state import State
+from lumina.memory.turns import Turn
 from lumina.memory.words import STOP_WORDS, UNSPACED, words
 
 SHORTEST = 4  # characters of a word that tells something by itself
@@ -42,6 +45,26 @@ class QueryGuard:
         self._profile = [_telling(value, short=True) for value in profile]
         self._recalled: list[Telling] = []
         self.recall(recalled)
+
+    @staticmethod
+    def of(
+        *, profile: State, state: State, question: str, context: Context, turns: Mapping[tuple[int, int], Turn]
+    ) -> "QueryGuard":
+        """For a turn that is sent `context`. `turns`: the rows of its turns and recalled passages."""
+        items = [item for item in context.receipt.items if item.included]
+        shown = [turns[key] for item in items if item.kind == "turn" and (key := (item.seq, item.attempt)) in turns]
+        recalled = [
+            (turns[key].question if item.part == "question" else turns[key].answer)[item.start : item.end]
+            for item in items
+            if item.kind == "recalled" and (key := (item.seq, item.attempt)) in turns
+        ]
+        facts = [entry.value for entry in state.current() if entry.said_by in ("user", "operator")]
+        return QueryGuard(
+            profile=[entry.value for entry in profile.current()],
+            recalled=recalled,
+            typed=[question, *(turn.question for turn in shown), *facts],
+            shown=[turn.answer for turn in shown],
+        )
 
     def recall(self, texts: Iterable[str]) -> None:
         """What the model was given of earlier turns is guarded from now on."""

@@ -7,7 +7,7 @@ like an empty one (promise 9).
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -228,17 +228,3 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         yield start, min(end, start + 2 * BLOCK)
         start = min(end, start + 2 * BLOCK)
 
-
-def guard_of(context: Context, turns: Sequence[tuple[str, str]], state: State, profile: State) -> QueryGuard:
-    """What a query of this turn may not carry. `turns`: question and answer of each turn that is shown."""
-    recalled: list[str] = []
-    return QueryGuard(
-        profile=[entry.value for entry in profile.current()],
-        recalled=recalled,
-        typed=[
-            context.question,
-            *(question for question, _ in turns),
-            *(entry.value for entry in state.current() if entry.said_by == "user"),
-        ],
-        shown=[answer for _, answer in turns],
-    )

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pydantic import ValidationError
 
 from lumina.agent.events import AnyEvent, Event, Notice, Text, Thinking, from_json, to_json
+from lumina.agent.unbroken import unbroken
 from lumina.memory.errors import NotFound
 from lumina.memory.scope import ThreadScope
 from lumina.memory.store import Store
@@ -84,10 +85,10 @@ class TurnLog:
         """Commits what was gathered. Raises what a commit in the background raised before."""
         async with self._one_commit:
             self._raise_failure()
-            events = self._take()
-            if not events:
+            bodies = [to_json(event) for event in self._take()]
+            if not bodies:
                 return
-            await self._store.append_events(self.scope, self.seq, self.attempt, [to_json(event) for event in events])
+            await unbroken(self._store.append_events(self.scope, self.seq, self.attempt, bodies))
         self._bell.ring((self.scope, self.seq, self.attempt))
 
     async def last_bodies(self, *events: Event) -> tuple[str, ...]:
@@ -117,6 +118,11 @@ class TurnLog:
         if self._flush is not None and self._flush.done() and not self._flush.cancelled():
             flush, self._flush = self._flush, None
             flush.result()
+
+
+def thread_log(store: Store, bell: Bell, scope: ThreadScope) -> TurnLog:
+    """The thread's own log. Its events name the turn that they are about."""
+    return TurnLog(store=store, bell=bell, scope=scope, seq=0, attempt=0)
 
 
 async def follow(
