@@ -26,18 +26,20 @@ on a store alone. Heavy modules are imported inside the functions.
 """
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from lumina.memory.errors import UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
 from lumina.memory.thread import Clock, Thread, utc_now
 from lumina.memory.turns import ThreadInfo
+from lumina.memory.visible_text import one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from lumina.agent.desk import Limits
-    from lumina.agent.ports import NoteTaker, SearchProvider
+    from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
 
 DEFAULT_MODEL = "extractive"
@@ -61,4 +63,100 @@ async def open_agent(
     missing), or a pydantic-ai Model. `search`: local documents by default. `notes`: who answers the delta step; by
     default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
     """
-    raise NotImplementedError
+    from lumina.agent.desk import Desk, Limits
+    from lumina.agent.search_agent import SearchAgent
+    from lumina.stores.opening import open_store
+
+    chosen = find_model(model)
+    store = await open_store(database)
+    try:
+        desk = Desk(
+            store=store,
+            model=chosen,
+            search=search or document_search(store),
+            notes=notes or note_taker(chosen),
+            notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
+            limits=limits or Limits(),
+        )
+        return SearchAgent(desk, zone=zone, clock=clock, memory=memory)
+    except BaseException:
+        await store.close()
+        raise
+
+
+def find_model(model: "str | Model") -> "Model":
+    """The model that a name stands for. UsageError when it is unknown, or when what it needs is not there."""
+    if not isinstance(model, str):
+        return model
+    if model == DEFAULT_MODEL:
+        from lumina.adapters.extractive.model import ExtractiveModel
+
+        return ExtractiveModel()
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    if ":" not in model:
+        raise UsageError(f"{model!r} is not a model. Write extractive, or provider:name, for example openai:gpt-5.")
+    try:
+        return infer_model(model)
+    except ImportError as error:
+        provider = model.partition(":")[0]
+        raise UsageError(
+            f"The model {model} needs a package that is not installed: pip install 'pydantic-ai-slim[{provider}]'."
+        ) from error
+    except (UserError, ValueError) as error:
+        raise UsageError(f"The model {model} cannot be used: {one_line(str(error), 300)}") from error
+
+
+def note_taker(model: "Model") -> "NoteTaker":
+    """Who answers the delta step beside `model`."""
+    if model.model_name == DEFAULT_MODEL:
+        from lumina.adapters.extractive.notes import ExtractiveNotes
+
+        return ExtractiveNotes()
+    from lumina.agent.delta_step import ModelNotes
+
+    return ModelNotes(model)
+
+
+def document_search(store: Store) -> "SearchProvider":
+    """Local documents as the search provider. The stores of Lumina keep documents too."""
+    from lumina.adapters.documents.search import DocumentSearch
+
+    return DocumentSearch(cast("DocumentStore", store))
+
+
+class Threads:
+    """Threads without an agent: to read, to show, to list. Close it when done."""
+
+    def __init__(self, store: Store, *, zone: str, clock: Clock) -> None:
+        self.store = store
+        self._zone = zone
+        self._clock = clock
+
+    async def __aenter__(self) -> "Threads":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self.store.close()
+
+    async def thread(self, scope: ThreadScope) -> Thread:
+        """The thread. NotFound when there is none: nothing is made here."""
+        info = await self.store.thread_info(scope)
+        return Thread(store=self.store, scope=scope, info=info, zone=self._zone, clock=self._clock)
+
+    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+        """The subject's threads, the one asked last first."""
+        return await self.store.threads(scope, limit=limit)
+
+
+async def open_threads(
+    database: str | os.PathLike[str] | None = None, *, zone: str = "UTC", clock: Clock = utc_now
+) -> Threads:
+    """The threads of a database, for a command that asks no model."""
+    from lumina.stores.opening import open_store
+
+    return Threads(await open_store(database), zone=zone, clock=clock)

@@ -6,7 +6,7 @@ ends is a value: a status and a reason for people, never an exception of the mod
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
@@ -114,7 +114,7 @@ class Loop:
                 return partial(f"interrupted: the model said nothing for {self._limits.silence:g} seconds")
             raise
 
-    async def _listen(self, stream: AsyncIterator[ModelResponseStreamEvent], silence: asyncio.Timeout) -> Outcome | None:
+    async def _listen(self, stream: AsyncIterable[ModelResponseStreamEvent], silence: asyncio.Timeout) -> Outcome | None:
         loop = asyncio.get_running_loop()
         async for event in stream:
             silence.reschedule(loop.time() + self._limits.silence)

@@ -15,4 +15,4 @@ def instructions(day: str) -> str:
 
 @cache
 def _text(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8").strip()
+    return files("lumina.agent.prompts").joinpath(name).read_text(encoding="utf-8").strip()
