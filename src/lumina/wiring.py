@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lumina.agent.search_agent import SearchAgent
 
 DEFAULT_MODEL = "extractive"
+DEFAULT_SEARCH = "docs"
 NO_MODEL = "Quoted from your documents; no model is set"
 
 
@@ -50,7 +51,7 @@ async def open_agent(
     *,
     database: str | os.PathLike[str] | None = None,
     model: "str | Model" = DEFAULT_MODEL,
-    search: "SearchProvider | None" = None,
+    search: "str | SearchProvider" = DEFAULT_SEARCH,
     notes: "NoteTaker | None" = None,
     memory: bool = True,
     zone: str = "UTC",
@@ -60,7 +61,7 @@ async def open_agent(
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
     `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
-    missing), or a pydantic-ai Model. `search`: local documents by default. `notes`: who answers the delta step; by
+    missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta step; by
     default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
     """
     from lumina.agent.desk import Desk, Limits
@@ -73,7 +74,7 @@ async def open_agent(
         desk = Desk(
             store=store,
             model=chosen,
-            search=search or document_search(store),
+            search=find_search(search, store),
             notes=notes or note_taker(chosen),
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
@@ -119,11 +120,15 @@ def note_taker(model: "Model") -> "NoteTaker":
     return ModelNotes(model)
 
 
-def document_search(store: Store) -> "SearchProvider":
-    """Local documents as the search provider. The stores of Lumina keep documents too."""
+def find_search(search: "str | SearchProvider", store: Store) -> "SearchProvider":
+    """The search provider that a name stands for. UsageError when it is unknown."""
+    if not isinstance(search, str):
+        return search
+    if search != DEFAULT_SEARCH:
+        raise UsageError(f"{search!r} is not a search provider. There is: {DEFAULT_SEARCH} (local documents).")
     from lumina.adapters.documents.search import DocumentSearch
 
-    return DocumentSearch(cast("DocumentStore", store))
+    return DocumentSearch(cast("DocumentStore", store))  # Lumina's stores keep documents too
 
 
 class Threads:

@@ -7,14 +7,16 @@ set aside, visibly, and the turn itself is safe. What changed, follow-up questio
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lumina.agent.desk import Desk
 from lumina.agent.events import Event, FollowUps, Notice, StateChanged, Titled
+from lumina.agent.storable import storable
 from lumina.agent.turn_log import thread_log
 from lumina.memory import noting
 from lumina.memory.delta import DeltaRequest, Refused
-from lumina.memory.errors import NotFound, ProviderError, UsageError
+from lumina.memory.errors import LuminaError, NotFound, ProviderError, UsageError
 from lumina.memory.noting import Noting
 from lumina.memory.state import Outcome
 from lumina.memory.thread import Thread
@@ -38,7 +40,6 @@ class ModelNotes:
         from pydantic_ai.messages import TextPart
         from pydantic_ai.models import ModelRequestParameters
 
-        from lumina.agent.draft import storable
         from lumina.agent.model_errors import explain
         from lumina.agent.model_messages import model_messages
 
@@ -46,7 +47,7 @@ class ModelNotes:
             response = await self._model.request(model_messages(request.messages), None, ModelRequestParameters())
         except Exception as error:
             raise ProviderError(explain(error, self.name), provider=self.name, retry=True) from error
-        return storable("".join(part.content for part in response.parts if isinstance(part, TextPart)))
+        return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 
 async def waiting_turns(thread: Thread) -> list[Turn]:
@@ -54,7 +55,11 @@ async def waiting_turns(thread: Thread) -> list[Turn]:
     if not thread.deltas:
         return []
     jobs = await thread.store.delta_jobs(thread.scope, "waiting")
-    return list((await thread.store.turns(thread.scope, [(job.seq, job.attempt) for job in jobs])).values()) if jobs else []
+    return (
+        list((await thread.store.turns(thread.scope, [(job.seq, job.attempt) for job in jobs])).values())
+        if jobs
+        else []
+    )
 
 
 async def note_turn(desk: Desk, thread: Thread, turn: Turn) -> Noting | None:
@@ -81,12 +86,15 @@ class Again:
 
 
 async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, ...]) -> Noting | Again | None:
-    request = await thread.delta_request(turn.seq, refused=refused)
+    try:
+        request = await thread.delta_request(turn.seq, refused=refused)
+    except LuminaError as error:  # the turn cannot be read: it must not be asked about for ever
+        return await _failed(thread, turn, str(error))
     if request is None:
         return None
     try:
         async with asyncio.timeout(desk.limits.note):
-            reply = await desk.notes.note(request)
+            reply = storable(await desk.notes.note(request))
     except Exception as error:
         reason = f"{desk.notes.name} did not answer ({type(error).__name__})"
         logger.warning("noting turn %s: %s", turn.seq, reason, exc_info=error)
@@ -100,7 +108,9 @@ async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, .
         if any(job.seq == turn.seq for job in jobs):
             return Again()
         return Noting(seq=turn.seq, attempt=turn.attempt, set_aside=str(error))
-    return Again(noted.refused) if noted.again else noted
+    if noted.again:
+        return Again(noted.refused)
+    return noted if request.title_wanted else replace(noted, title="")
 
 
 async def _failed(thread: Thread, turn: Turn, reason: str) -> Noting | Again | None:

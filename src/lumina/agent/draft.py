@@ -7,7 +7,6 @@ however the text was cut on its way.
 """
 
 import asyncio
-import re
 from collections.abc import Iterator
 
 from lumina.agent.citations import CitationStream, Cited, Piece, Removed
@@ -15,11 +14,11 @@ from lumina.agent.citations import Text as Plain
 from lumina.agent.events import CitationMade, CitationRemoved, Text, Thinking
 from lumina.agent.ledger import Ledger
 from lumina.agent.sentences import Span, sentence_spans
+from lumina.agent.storable import storable
 from lumina.agent.support import SourceText, support
 from lumina.agent.turn_log import TurnLog
 from lumina.memory.turns import Citation
 
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 LONG = 20_000  # characters; a longer source is indexed in a thread of its own
 PARAGRAPH = "\n\n"
 BETWEEN_SENTENCES = " … "
@@ -96,8 +95,9 @@ class Draft:
     async def _settle(self, end: int) -> None:
         """Matches the citations before `end`, where a paragraph ends, with their sources."""
         while self._pending and self._pending[0].position < end:
-            cited = self._pending.pop(0)
+            cited = self._pending[0]
             await self._match(cited, sentence_of(self.answer, cited.position))
+            self._pending.pop(0)  # only now: a stop in between leaves it to be told at the end
         self._settled = max(self._settled, end)
 
     async def _match(self, cited: Cited, sentence: Span) -> None:
@@ -161,8 +161,3 @@ def _outside(text: str) -> Iterator[str]:
         else:
             at = closer + 1
     yield text[at:]
-
-
-def storable(text: str) -> str:
-    """`text` without what no store keeps: NUL and halves of surrogate pairs become the replacement character."""
-    return UNSTORABLE.sub("\ufffd", text)

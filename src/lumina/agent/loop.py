@@ -26,8 +26,9 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
 from lumina.agent.desk import Limits
-from lumina.agent.draft import Draft, storable
+from lumina.agent.draft import Draft
 from lumina.agent.model_messages import model_messages
+from lumina.agent.storable import storable
 from lumina.agent.toolbox import Toolbox
 from lumina.memory.context import Context, continued
 from lumina.memory.receipt import Item
@@ -84,7 +85,9 @@ class Loop:
                 await self._toolbox.carry_out(call, said, calls)
                 sent = self._next_context(call + 1)
                 await self._thread.save_receipt(self._turn, sent)
-        return partial(f"stopped: the model still asked for tools in its {self._limits.model_calls}th call, the last one")
+        return partial(
+            f"stopped: the model still asked for tools in its {self._limits.model_calls}th call, the last one"
+        )
 
     def _next_context(self, call: int) -> Context:
         """What the next call is sent: the context and every tool call since."""
@@ -114,7 +117,9 @@ class Loop:
                 return partial(f"interrupted: the model said nothing for {self._limits.silence:g} seconds")
             raise
 
-    async def _listen(self, stream: AsyncIterable[ModelResponseStreamEvent], silence: asyncio.Timeout) -> Outcome | None:
+    async def _listen(
+        self, stream: AsyncIterable[ModelResponseStreamEvent], silence: asyncio.Timeout
+    ) -> Outcome | None:
         loop = asyncio.get_running_loop()
         async for event in stream:
             silence.reschedule(loop.time() + self._limits.silence)

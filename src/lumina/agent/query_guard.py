@@ -76,7 +76,7 @@ class QueryGuard:
         for value in self._profile:
             left = value.words - self._typed
             held = left & asked
-            if held and (held & value.names or held == left) or self._has_digits(value, digits):
+            if (held and (held & value.names or held == left)) or self._has_digits(value, digits):
                 return value.text
         for text in self._recalled:
             if named := (text.names - self._visible) & asked:

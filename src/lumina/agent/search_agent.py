@@ -84,9 +84,7 @@ class SearchAgent:
 
     # Turns
 
-    async def ask(
-        self, scope: ThreadScope, question: str, *, client_id: str = "", budget: int = DEFAULT_BUDGET
-    ) -> Run:
+    async def ask(self, scope: ThreadScope, question: str, *, client_id: str = "", budget: int = DEFAULT_BUDGET) -> Run:
         """Keeps the question and starts to answer it. When this returns, the question is stored.
 
         The same `client_id` never makes two turns: the second call returns the first one's run. `budget` in tokens,
@@ -131,13 +129,17 @@ class SearchAgent:
         self._works[key] = work
         begun.set_result((turn, new))
         try:
-            for waiting in await waiting_turns(thread):
-                self._note(thread, waiting)
+            self._keep(asyncio.create_task(self._take_up(thread)))
             turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
             work.noting = self._note(thread, turn)
             return turn
         finally:
             del self._works[key]
+
+    async def _take_up(self, thread: Thread) -> None:
+        """Notes what a process that ended has left open, beside the turn."""
+        for turn in await waiting_turns(thread):
+            self._note(thread, turn)
 
     def _note(self, thread: Thread, turn: Turn) -> "asyncio.Task[Any] | None":
         """Starts the delta step of a turn, unless this process is at it."""

@@ -40,9 +40,7 @@ class Tool:
 class Toolbox:
     """The tools of one turn. `keep` commits a record; `limit` is for all tools together."""
 
-    def __init__(
-        self, tools: Sequence[Tool], *, keep: Callable[[ToolRecord], Any], limit: int
-    ) -> None:
+    def __init__(self, tools: Sequence[Tool], *, keep: Callable[[ToolRecord], Any], limit: int) -> None:
         acting = [tool.name for tool in tools if tool.side_effect]
         if acting:
             raise UsageError(

@@ -7,7 +7,7 @@ like an empty one (promise 9).
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -105,9 +105,10 @@ class Tools:
         if not isinstance(result, Found):
             await self._finished(query, result.provider, result.kind, result.reason)
             return {"outcome": result.kind, "reason": one_line(result.reason, QUERY)}
-        results = [await self._read(hit) for hit in result.hits[:HITS]]
-        await self._finished(query, result.provider, "found", hits=len(results))
-        return {"outcome": "found", "results": results}
+        read = [await self._read(hit) for hit in result.hits[:HITS]]
+        events = [event for _, event in read if event is not None]
+        await self._finished(query, result.provider, "found", hits=len(read), then=events)
+        return {"outcome": "found", "results": [shown for shown, _ in read]}
 
     async def _ask(self, query: str) -> SearchResult:
         provider, limit = self._desk.search, self._desk.limits.search
@@ -120,26 +121,30 @@ class Tools:
             logger.warning("the search provider %s failed", provider.name, exc_info=True)
             return Failed(provider=provider.name, reason=f"It broke off ({type(error).__name__}).", retry=False)
         if isinstance(result, Found) and not result.hits:
-            return Failed(provider=result.provider, reason="It claims to have found something and gave nothing.", retry=False)
+            return Failed(
+                provider=result.provider, reason="It says that it found something, and gave nothing.", retry=False
+            )
         return result
 
-    async def _finished(self, query: str, provider: str, outcome: str, reason: str = "", hits: int = 0) -> None:
+    async def _finished(
+        self, query: str, provider: str, outcome: str, reason: str = "", *, hits: int = 0, then: Sequence[Event] = ()
+    ) -> None:
         self._ended.add(outcome)
-        await self._log.write(
-            self._event(SearchFinished, query=query, provider=provider, outcome=outcome, reason=reason, hits=hits)
-        )
+        event = self._event(SearchFinished, query=query, provider=provider, outcome=outcome, reason=reason, hits=hits)
+        await self._log.write(event, *then)
 
-    async def _read(self, hit: Hit) -> Result:
-        """Commits the hit's source, tells of it, and gives what the model is shown."""
+    async def _read(self, hit: Hit) -> tuple[Result, Event | None]:
+        """Commits the hit's source. What the model is shown of it, and the event that tells of it the first time."""
         source = await self._ledger.register(hit)
         text = cut(clean(hit.text), PASSAGE)
+        event = None
         if (source.n, text) not in self._shown:
             self._shown.add((source.n, text))
-            await self._log.write(self._event(
+            event = self._event(
                 SourceRead, n=source.n, title=source.title, url=source.url, host=source.host, depth=source.depth,
                 passage=text, heading=hit.heading,
-            ))  # fmt: skip
-        return {
+            )  # fmt: skip
+        shown = {
             "source": source.n,
             "title": one_line(source.title, TITLE),
             "host": one_line(source.host, TITLE),
@@ -147,6 +152,7 @@ class Tools:
             "covers": round(hit.coverage, 2),
             "text": text,
         }
+        return shown, event
 
     async def _open_source(self, asked: Number) -> Result:
         try:
@@ -184,7 +190,8 @@ class Tools:
             }
             for passage in chosen
         ]
-        return {"passages": rows} if rows else {"passages": [], "reason": "No turn that is not shown holds these words."}
+        nothing = {} if rows else {"reason": "No turn that is not shown holds these words."}
+        return {"passages": rows, **nothing}
 
     def _event(self, kind: type[Event], **fields: object) -> Event:
         return kind.model_validate({"thread": self._thread.scope.thread, "turn": self._log.seq, **fields})
@@ -215,8 +222,9 @@ def around(text: str, question: str, limit: int) -> tuple[int, int]:
     start = max(0, blocks[best][0] - BLOCK)
     end = start + limit
     if end >= len(text):
-        return text.find("\n", len(text) - limit) + 1, len(text)
-    return start, max(text.rfind("\n", start + limit // 2, end), text.rfind(" ", start + limit // 2, end), start + limit // 2)
+        return len(text) - limit, len(text)
+    half = start + limit // 2
+    return start, max(text.rfind("\n", half, end), text.rfind(" ", half, end), half)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -227,4 +235,3 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         end = len(text) if end < 0 else min(end + 1, start + 2 * BLOCK)
         yield start, min(end, start + 2 * BLOCK)
         start = min(end, start + 2 * BLOCK)
-

@@ -7,6 +7,7 @@ longer write leaves it running; it is then ended as interrupted when the thread 
 
 import asyncio
 import json
+import logging
 
 from lumina.agent.desk import Desk
 from lumina.agent.draft import Draft
@@ -26,16 +27,18 @@ from lumina.memory.thread import Thread
 from lumina.memory.turns import Searched, Status, ToolRecord, Turn, TurnEnd
 
 STOPPED = "stopped"
+logger = logging.getLogger(__name__)
 
 
 async def answer_turn(desk: Desk, thread: Thread, turn: Turn, work: Work, *, instructions: str, budget: int) -> Turn:
     """Answers a turn that was begun, and returns it as it is stored at its end."""
     # 1, 2. The question is kept and acknowledged. Whoever follows the turn or its thread hears of it.
     answering = Answering(desk, thread, turn)
-    await answering.tell_start()
+    clock = asyncio.timeout(desk.limits.turn)
     try:
+        await answering.tell_start()
         with work.stoppable():
-            async with asyncio.timeout(desk.limits.turn):
+            async with clock:
                 # 3. What the model will see is decided; the receipt is stored with the turn.
                 context = await thread.context(
                     turn.question, budget=budget, instructions=instructions, model=desk.model.model_name, turn=turn,
@@ -45,14 +48,12 @@ async def answer_turn(desk: Desk, thread: Thread, turn: Turn, work: Work, *, ins
                 # 4, 5, 6. Model and tools; citations are checked in the stream; events are stored, then read.
                 outcome = await answering.exchange(context)
     except asyncio.CancelledError:
-        if task := asyncio.current_task():
-            task.uncancel()
         outcome = partial(STOPPED)
-    except TimeoutError as error:
-        late = f"stopped: the turn took longer than {desk.limits.turn:g} seconds"
-        outcome = partial(late if not error.args else explain(error, desk.model.model_name))
+        if task := asyncio.current_task():
+            task.uncancel()  # the turn has yet to be ended
     except Exception as error:
-        outcome = partial(explain(error, desk.model.model_name))
+        late = f"stopped: the turn took longer than {desk.limits.turn:g} seconds"
+        outcome = partial(late if clock.expired() else explain(error, desk.model.model_name))
     # 7. Answer, status, citations, passages, the delta job and the terminal event are committed together.
     return await answering.end(outcome)
     # 8. What changed is asked afterwards, beside the next turn: lumina.agent.delta_step.
@@ -104,9 +105,8 @@ class Answering:
     async def exchange(self, context: Context) -> Outcome:
         """Model and tools, until the answer is there or a limit is reached."""
         state, profile = await self._thread.state(), await self._thread.profile()
-        guard = QueryGuard.of(
-            profile=profile, state=state, question=self._turn.question, context=context, turns=await self._shown(context)
-        )
+        shown = await self._shown(context)
+        guard = QueryGuard.of(profile=profile, state=state, question=self._turn.question, context=context, turns=shown)
         self._tools = Tools(
             desk=self._desk, thread=self._thread, context=context, state=state, ledger=self._ledger, guard=guard,
             log=self._log,
@@ -120,7 +120,10 @@ class Answering:
 
     async def end(self, outcome: Outcome) -> Turn:
         """Commits the end of the turn, and tells it."""
-        await self._draft.close()
+        try:
+            await self._draft.close()
+        except Exception:  # a citation that cannot be matched must not keep the turn from ending
+            logger.exception("the citations of turn %s could not be matched", self._turn.seq)
         status, reason = verdict(outcome, self._draft.answer)
         usage = self._loop.usage if self._loop else {}
         searched: Searched = self._tools.searched if self._tools else "not needed"
