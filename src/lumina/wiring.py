@@ -61,8 +61,8 @@ async def open_agent(
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
     `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
-    missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta step; by
-    default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
+    missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta
+    step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
     """
     from lumina.agent.desk import Desk, Limits
     from lumina.agent.search_agent import SearchAgent

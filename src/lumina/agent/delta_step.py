@@ -55,11 +55,8 @@ async def waiting_turns(thread: Thread) -> list[Turn]:
     if not thread.deltas:
         return []
     jobs = await thread.store.delta_jobs(thread.scope, "waiting")
-    return (
-        list((await thread.store.turns(thread.scope, [(job.seq, job.attempt) for job in jobs])).values())
-        if jobs
-        else []
-    )
+    keys = [(job.seq, job.attempt) for job in jobs]
+    return list((await thread.store.turns(thread.scope, keys)).values()) if keys else []
 
 
 async def note_turn(desk: Desk, thread: Thread, turn: Turn) -> Noting | None:

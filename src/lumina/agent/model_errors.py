@@ -1,6 +1,7 @@
-"""What went wrong with a model, said to a person. A provider's own words may hold a key or a prompt: they go to no page.
+"""What went wrong with a model, said to a person.
 
-Whoever runs Lumina finds the whole error in the log of the process, under `lumina.agent`.
+A provider's own words may hold a key or a prompt, so they go to no page. Whoever runs Lumina finds the whole error in
+the log of the process, under `lumina.agent`.
 """
 
 import logging

@@ -94,9 +94,9 @@ def _telling(text: str, *, short: bool) -> Telling:
     for word in words(text):
         raw = text[word.start : word.end]
         named = any(c.isdigit() for c in raw) or _capital(text, word.start, short=short)
-        if raw.lower() in STOP_WORDS or len(raw) < (SHORTEST_NAME if named else SHORTEST):
-            if not UNSPACED.fullmatch(raw):
-                continue
+        long_enough = len(raw) >= (SHORTEST_NAME if named else SHORTEST) or UNSPACED.fullmatch(raw)
+        if raw.lower() in STOP_WORDS or not long_enough:
+            continue
         telling.add(word.form)
         if named:
             names.add(word.form)

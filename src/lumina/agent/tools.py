@@ -121,9 +121,7 @@ class Tools:
             logger.warning("the search provider %s failed", provider.name, exc_info=True)
             return Failed(provider=provider.name, reason=f"It broke off ({type(error).__name__}).", retry=False)
         if isinstance(result, Found) and not result.hits:
-            return Failed(
-                provider=result.provider, reason="It says that it found something, and gave nothing.", retry=False
-            )
+            return Failed(provider=result.provider, reason="It claims hits and gave none.", retry=False)
         return result
 
     async def _finished(
