@@ -44,10 +44,14 @@ class Work:
             self._task.cancel()
         self._stop_wanted = True
 
-    async def ended(self) -> Turn:
+    @property
+    def task(self) -> asyncio.Task[Turn]:
         if self._task is None:
             raise RuntimeError("the work was not started")
-        return await asyncio.shield(self._task)
+        return self._task
+
+    async def ended(self) -> Turn:
+        return await asyncio.shield(self.task)
 
 
 class Run:

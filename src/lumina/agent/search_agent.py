@@ -10,6 +10,7 @@ An agent holds no state that matters: threads, turns and events are in the store
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
@@ -28,6 +29,7 @@ from lumina.memory.thread import Clock, Thread, check_text, utc_now
 from lumina.memory.turns import ThreadInfo, Turn
 from lumina.memory.visible_text import clean
 
+logger = logging.getLogger(__name__)
 Key = tuple[ThreadScope, int, int]  # a turn: thread, seq, attempt
 
 
@@ -41,7 +43,9 @@ class SearchAgent:
         self._memory = memory
         self._works: dict[Key, Work] = {}
         self._noting: set[Key] = set()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._at_work: set[Work] = set()
+        self._beside: set[asyncio.Task[Any]] = set()  # what is noted beside the turns
+        self._quiet = False
 
     @property
     def store(self) -> Store:
@@ -58,17 +62,22 @@ class SearchAgent:
         await self.close()
 
     async def close(self) -> None:
-        """Stops what runs (each turn ends as partial and keeps its text), leaves open what was to be noted for the
-        next process, and closes the store."""
-        for work in list(self._works.values()):
-            work.stop()
-        while self._works:
-            await asyncio.wait({asyncio.ensure_future(work.ended()) for work in self._works.values()})
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        """`quiet`, and closes the store."""
+        await self.quiet()
         await self.store.close()
+
+    async def quiet(self) -> None:
+        """Stops what runs (each turn ends as partial and keeps its text) and leaves open what was to be noted: whoever
+        opens the thread next goes on with it."""
+        self._quiet = True
+        for work in self._at_work:
+            work.stop()
+        if self._at_work:
+            await asyncio.wait({work.task for work in self._at_work})
+        for task in self._beside:
+            task.cancel()
+        if self._beside:
+            await asyncio.wait(set(self._beside))
 
     # Threads
 
@@ -95,9 +104,12 @@ class SearchAgent:
         instructions = prompts.instructions(thread.today())
         check_question(question, instructions, thread, budget)
         begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()
-        begun.add_done_callback(lambda future: future.exception())  # the asker may be gone
+        begun.add_done_callback(_seen)  # the asker may be gone
         work = Work()
-        self._keep(work.start(self._answer(thread, question, client_id, budget, instructions, work, begun)))
+        task = work.start(self._answer(thread, question, client_id, budget, instructions, work, begun))
+        task.add_done_callback(_seen)
+        self._at_work.add(work)
+        task.add_done_callback(lambda _: self._at_work.discard(work))
         turn, new = await asyncio.shield(begun)
         return self._run(scope, turn, new=new, work=work if new else self._works.get(_key(scope, turn)))
 
@@ -129,7 +141,7 @@ class SearchAgent:
         self._works[key] = work
         begun.set_result((turn, new))
         try:
-            self._keep(asyncio.create_task(self._take_up(thread)))
+            self._do_beside(self._take_up(thread))
             turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
             work.noting = self._note(thread, turn)
             return turn
@@ -144,23 +156,18 @@ class SearchAgent:
     def _note(self, thread: Thread, turn: Turn) -> "asyncio.Task[Any] | None":
         """Starts the delta step of a turn, unless this process is at it."""
         key = _key(thread.scope, turn)
-        if not thread.deltas or key in self._noting:
+        if not thread.deltas or self._quiet or key in self._noting:
             return None
         self._noting.add(key)
-        task = self._keep(asyncio.create_task(note_turn(self.desk, thread, turn)))
+        task = self._do_beside(note_turn(self.desk, thread, turn))
         task.add_done_callback(lambda _: self._noting.discard(key))
         return task
 
-    def _keep(self, task: "asyncio.Task[Any]") -> "asyncio.Task[Any]":
-        """Holds on to a task until it is done, and marks its error as seen: whoever waits for it gets it."""
-        self._tasks.add(task)
-
-        def done(task: "asyncio.Task[Any]") -> None:
-            self._tasks.discard(task)
-            if not task.cancelled():
-                task.exception()
-
-        task.add_done_callback(done)
+    def _do_beside(self, noting: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        task = asyncio.create_task(noting)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        task.add_done_callback(_seen)
         return task
 
     def _run(self, scope: ThreadScope, turn: Turn, *, new: bool, work: Work | None) -> Run:
@@ -174,6 +181,12 @@ class SearchAgent:
         if turn is None:
             raise NotFound(f"Thread {scope.thread} has no turn {seq} (attempt {attempt}).")
         return turn
+
+
+def _seen(done: "asyncio.Future[Any]") -> None:
+    """Nobody may be waiting for it; whoever is gets the error all the same. The log has it for whoever runs this."""
+    if not done.cancelled() and (error := done.exception()) and not isinstance(error, UsageError):
+        logger.error("a task of the agent failed", exc_info=error)
 
 
 def _key(scope: ThreadScope, turn: Turn) -> Key:
