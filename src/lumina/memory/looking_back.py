@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lumina.memory import recall
 from lumina.memory.change import Change, load_changes
 from lumina.memory.context import Recollection
+from lumina.memory.ranking import Speakers, rank
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredPassage
@@ -73,4 +74,22 @@ def _quotes(change: Change, passage: StoredPassage) -> bool:
         and (quote.seq, quote.attempt, quote.part) == (passage.seq, passage.attempt, passage.part)
         and quote.start < passage.end
         and passage.start < quote.end
+    )
+
+
+async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
+    """What a model finds that asks for it: recall without the gate, passages of turns with seq < before, best first."""
+    if before <= 1:
+        return Recollection(reason="every earlier turn is sent word for word")
+    matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
+    passages = await store.passages(scope, recall.candidates(matches))
+    picks = rank(query, recall.rarity(matches), passages, Speakers())
+    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
+    return Recollection(
+        fired=True,
+        reason="the model asked",
+        picks=picks,
+        extent="full",
+        turns=await store.turns(scope, keys) if keys else {},
+        replaced=await replaced_values(store, scope, [pick.passage for pick in picks], state),
     )

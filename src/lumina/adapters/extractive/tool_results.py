@@ -80,7 +80,7 @@ def _recalled(item: object) -> Recalled | None:
     if not text.strip():
         return None
     by: Literal["user", "assistant"] = "user" if item.get("by") == "user" else "assistant"
-    replaced = item.get("replaced")
+    replaced = item.get("replaced_at")
     return Recalled(
         turn=turn, day=_text(item.get("day")), by=by, text=text, replaced=replaced if type(replaced) is int else 0
     )
