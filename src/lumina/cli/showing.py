@@ -76,7 +76,8 @@ def bar(receipt: Receipt) -> str:
     tokens = receipt.tokens
     parts = [f"{part} {tokens[part]:,}" for part in PARTS if part in tokens]
     used = sum(tokens.values())
-    return f"tokens  {' · '.join(parts)} · free {max(receipt.budget - used, 0):,} of {receipt.budget:,} ({receipt.counter})"
+    free = f"free {max(receipt.budget - used, 0):,} of {receipt.budget:,}"
+    return f"tokens  {' · '.join([*parts, free])} (counted {receipt.counter})"
 
 
 def _row(item: Item) -> tuple[str, str, str, str, str]:

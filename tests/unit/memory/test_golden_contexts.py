@@ -55,7 +55,7 @@ def question(n: int) -> str:
         40: "The error E42 is gone, it works now.",
         121: "What was the error code that my smart meter showed earlier?",
     }
-    return fixed.get(n, f"Question {n}: and how much was it on day {300 + n}?")
+    return fixed.get(n, f"And how much was it on day {300 + n}?")
 
 
 def answer(n: int) -> str:
@@ -139,7 +139,7 @@ async def test_the_state_carries_what_left_the_window(contexts: dict[int, str]) 
 
 
 async def test_an_unnoted_turn_holds_the_window_and_is_named_when_it_leaves(contexts: dict[int, str]) -> None:
-    assert "Question 14:" in contexts[30]
+    assert "on day 314?" in contexts[30]
     gone = [n for n in range(15, 201) if "Turn 14 was not noted." in contexts[n]]
     assert gone == [] or gone[-1] <= 30  # noted at turn 30, late and in its place
 
