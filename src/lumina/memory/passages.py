@@ -24,6 +24,7 @@ FENCE = ("```", "~~~")
 SENTENCE_END = re.compile(r"[.!?…؟][\"'”’»)\]]{0,3}(?=\s)|[。！？｡][\"”’」』）)]{0,3}")
 
 JOINER = "\u200d"
+VIRAMA = 9  # the combining class of the signs that join two consonants
 
 Span = tuple[int, int]
 
@@ -131,7 +132,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[Span]:
 def _before_cluster(text: str, start: int, stop: int) -> int:
     """`stop`, moved back a little where it would part a letter from its marks or a joined emoji."""
     for at in range(stop, max(start, stop - 16), -1):
-        if not (_joins(text[at]) or text[at - 1] == JOINER):
+        if not (_joins(text[at]) or text[at - 1] == JOINER or unicodedata.combining(text[at - 1]) == VIRAMA):
             return at
     return stop
 
