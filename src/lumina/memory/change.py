@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from lumina.memory.errors import StoreError, UsageError
-from lumina.memory.evidence import same
+from lumina.memory.evidence import CONTROLS, same
 from lumina.memory.keys import is_key
 from lumina.memory.turns import Part
 
@@ -149,6 +149,8 @@ def _complaint(change: Change) -> str:
         return f"a {change.op} is not for a {change.kind}"
     if change.ends == bool(change.value) or len(change.value) > MAX_VALUE:
         return f"a {change.op} has {'no' if change.ends else f'a value of 1 to {MAX_VALUE} characters'} value"
+    if any(map(CONTROLS.search, (change.value, change.by, change.why))):
+        return "it holds a control character"
     if (change.said_by == "operator") != (change.correction > 0) or (change.said_by == "operator") != bool(change.by):
         return "a correction is an operator's, counts from 1 and says by whom; nothing else does"
     if change.said_by == "user" and (

@@ -39,9 +39,10 @@ from lumina.stores.passage_ids import passage_id
 class InMemoryStore(InMemoryState, InMemoryDocuments):
     """A `Store` and a `DocumentStore`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, secret: bytes = b"") -> None:
+        """`secret` is fixed in tests; otherwise it is made anew."""
         super().__init__()
-        self._secret = secrets.token_bytes(32)
+        self._secret = secret or secrets.token_bytes(32)
 
     async def secret(self) -> bytes:
         return self._secret

@@ -119,7 +119,7 @@ class InMemoryState(Kept):
             ids[word] = tuple(reversed(held[max(end - max(cap, 0), 0) : end]))
         return WordMatches(ids=ids, turns=thread.info.turns if thread else 0)
 
-    async def passages(self, scope: ThreadScope, ids: Sequence[int]) -> list[StoredPassage]:
+    async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
         thread = self._look(scope)
         found: list[StoredPassage] = []
         for id in set(ids) if thread else ():
