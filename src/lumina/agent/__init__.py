@@ -1,0 +1,1 @@
+"""The search agent: from a question to a streamed answer with citations."""

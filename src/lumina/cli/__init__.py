@@ -1,0 +1,1 @@
+"""The command line: `lumina ask`, `chat`, `show`, `docs`, `threads`."""

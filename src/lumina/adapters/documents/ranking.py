@@ -1,0 +1,186 @@
+"""Choosing the passage: a second look at the best hundred that full text found.
+
+Full text finds the page; the weak step is the passage within it. So the candidates are scored again by what a
+reader looks for: how much of the question's weight the passage holds, whether its last heading names the
+subject, whether words of the question stand side by side, whether it is where an asked-for name
+(`functools.lru_cache`) is defined. Release notes and C-level reference come last unless the question asks for
+them: they mention everything and explain little.
+
+Everything here is pure and deterministic: ties are broken by document and place. The weights were chosen on
+two sets of questions by hand, in round figures; `benchmarks/docq.py` measures them.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lumina.agent.ports import PassageMatches, StoredPassage
+from lumina.memory.words import content_words, forms
+
+CANDIDATES = 100
+
+K1, B = 1.2, 0.75
+BODY = 1.2  # per BM25 of the body, as a share of the best candidate's
+DOCUMENT = 1.0  # per BM25 of the document's three best candidates, as a share of the best document's
+COVERAGE = 1.0  # per full coverage of the question by the passage and what stands above it
+WINDOW = 0.5  # per full coverage by any 30 neighbouring words of the body
+HEADING = 0.4  # per share of the question's weight that the last heading names
+TITLE = 0.3  # the same for the document's title
+PATH = 0.2  # the same for all headings above
+PAIRS = 0.1  # per share of the question's neighbouring words that stand side by side
+NAMED = 0.4  # an asked-for name stands in it, letter for letter
+DEFINED = 0.3  # the passage is where an asked-for name is defined
+LAST = -0.5  # release notes and C-level reference
+WINDOW_WORDS = 30
+
+# A name from a program: with a dot, an underscore, a call's brackets, or a capital inside. Every part is
+# bounded.
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(?:\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,8}(?:\(\))?")
+# What release notes and C references call themselves, in titles, headings and folder names, folded.
+RELEASE_NOTES = ("what new", "whatsnew", "chang", "changelog", "releas note", "histori", "news")
+C_LEVEL = ("c api", "capi", "abi")
+C_CODE = re.compile(r"\b[A-Za-z_]{2,40} \*{1,2}[A-Za-z_]{1,60}|\bvoid \*|\)\s?;")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question as the ranking sees it: its content words with how often each is asked, pairs, program
+    names.
+    """
+
+    words: dict[str, int]
+    pairs: frozenset[tuple[str, str]]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A candidate with its score (best first, comparable within one question) and coverage (0-1)."""
+
+    passage: StoredPassage
+    score: float
+    coverage: float
+
+
+def read_question(text: str) -> Question:
+    """The question's words, folded. One without content words is taken with all of its words."""
+    folded = content_words(text) or forms(text)
+    return Question(
+        words=dict(Counter(folded)),
+        pairs=frozenset(pair for pair in pairwise(folded) if pair[0] != pair[1]),
+        names=tuple(dict.fromkeys(name for found in IDENTIFIER.finditer(text) if (name := _name(found.group())))),
+    )
+
+
+def rank(question: Question, matches: PassageMatches) -> list[Ranked]:
+    """The candidates, best first."""
+    idf = {word: _idf(matches, word) * times for word, times in question.words.items()}
+    weight = _Weight(idf=idf, total=sum(idf.values()) or 1.0)
+    bodies = [forms(hit.body) for hit in matches.hits]
+    average = sum(map(len, bodies)) / max(len(bodies), 1) or 1.0
+    lexical = [_bm25(body, idf, average) for body in bodies]
+    documents = _documents(matches.hits, lexical)
+    best = max(lexical, default=0.0) or 1.0
+    ranked = []
+    for hit, body, bm25 in zip(matches.hits, bodies, lexical, strict=True):
+        held, title, path = set(body), set(forms(hit.title)), set(forms(hit.heading))
+        last = set(forms(hit.heading.rpartition(" > ")[2])) if hit.heading else title
+        score = BODY * bm25 / best
+        score += DOCUMENT * documents[hit.locator]
+        score += COVERAGE * weight.share(held | title | path)
+        score += WINDOW * _window(body, weight)
+        score += HEADING * weight.share(last) + TITLE * weight.share(title) + PATH * weight.share(path)
+        score += PAIRS * _pairs(question, body)
+        score += _names(question, hit)
+        score += LAST * _comes_last(question, hit)
+        ranked.append(Ranked(passage=hit, score=score, coverage=weight.share(held | last)))
+    return sorted(ranked, key=lambda one: (-one.score, one.passage.locator, one.passage.ordinal))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weight:
+    """What each word of the question weighs, by its rarity."""
+
+    idf: dict[str, float]
+    total: float
+
+    def share(self, held: Collection[str]) -> float:
+        """Which share (0-1) of the question's weight stands in `held`."""
+        return sum(weight for word, weight in self.idf.items() if word in held) / self.total
+
+
+def _documents(hits: Sequence[StoredPassage], lexical: Sequence[float]) -> dict[str, float]:
+    """For each document, the weight of its three best candidates as a share of the best document's."""
+    by_document: dict[str, list[float]] = {}
+    for hit, weight in zip(hits, lexical, strict=True):
+        by_document.setdefault(hit.locator, []).append(weight)
+    sums = {locator: sum(sorted(weights)[-3:]) for locator, weights in by_document.items()}
+    best = max(sums.values(), default=0.0) or 1.0
+    return {locator: total / best for locator, total in sums.items()}
+
+
+def _window(body: Sequence[str], weight: _Weight) -> float:
+    """The largest share of the question's weight within WINDOW_WORDS neighbouring words."""
+    places = [(at, word) for at, word in enumerate(body) if word in weight.idf]
+    inside: Counter[str] = Counter()
+    first, best = 0, 0.0
+    for at, word in places:
+        inside[word] += 1
+        while places[first][0] <= at - WINDOW_WORDS:
+            inside[places[first][1]] -= 1
+            first += 1
+        best = max(best, weight.share([held for held, times in inside.items() if times]))
+    return best
+
+
+def _idf(matches: PassageMatches, word: str) -> float:
+    held = matches.frequency.get(word, 0)
+    return math.log(1 + (matches.passages - held + 0.5) / (held + 0.5))
+
+
+def _bm25(body: Sequence[str], idf: dict[str, float], average: float) -> float:
+    counts = Counter(word for word in body if word in idf)
+    norm = K1 * (1 - B + B * len(body) / average)
+    return sum(idf[word] * times * (K1 + 1) / (times + norm) for word, times in counts.items())
+
+
+def _pairs(question: Question, body: Sequence[str]) -> float:
+    """Share of the question's neighbouring words that stand side by side, or one apart, in the passage."""
+    if not question.pairs:
+        return 0.0
+    near = set(pairwise(body)) | set(zip(body, body[2:], strict=False))
+    return sum(pair in near for pair in question.pairs) / len(question.pairs)
+
+
+def _name(token: str) -> str:
+    """`token` without its brackets if it can only be a program's name, else ""."""
+    bare = token.removesuffix("()")
+    inner = bare[1:]
+    if token != bare or "." in inner.strip(".") or "_" in bare:
+        return bare
+    return bare if any(c.isupper() for c in inner) and any(c.islower() for c in bare) else ""
+
+
+def _names(question: Question, hit: StoredPassage) -> float:
+    score = 0.0
+    for name in question.names:
+        last = name.rpartition(".")[2]
+        if name in hit.body or last in hit.body:
+            score += NAMED / len(question.names)
+        opening = hit.body[:300].partition("\n")[0].partition("(")[0]
+        if opening.endswith(name) or (last != name and opening.endswith(last)):
+            score += DEFINED / len(question.names)
+    return score
+
+
+def _comes_last(question: Question, hit: StoredPassage) -> bool:
+    """Release notes, changelogs, C-level reference: by what they are called, or by the C code they hold."""
+    called = " ".join(forms(hit.title))
+    path = " ".join(forms(hit.locator))
+    for names in (RELEASE_NOTES, C_LEVEL):
+        if any(f" {name} " in f" {called} " or f" {name} " in f" {path} " for name in names):
+            return not any(set(name.split()) & question.words.keys() for name in names)
+    return len(C_CODE.findall(hit.body[:2000])) >= 2

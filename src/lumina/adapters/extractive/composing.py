@@ -1,0 +1,96 @@
+"""The answer, made from what a search found.
+
+How sure it may sound depends on the evidence: one passage that holds the question is quoted alone; several that do are
+quoted side by side; when none does, the answer says that it found nothing direct and names the nearest pages. Every
+number that is written is the number of a passage that was found in this turn.
+"""
+
+from collections.abc import Sequence
+
+from lumina.adapters.extractive.interim import evidence
+from lumina.adapters.extractive.phrases import Language, phrase
+from lumina.adapters.extractive.quoting import Quote, best_of, fenced, quoted, weigh
+from lumina.adapters.extractive.tool_results import Passage, Results
+from lumina.memory.words import content_words, forms
+
+SENTENCES = {"direct": (3, 1), "several": (2, 2, 1)}  # how many sentences of the first, second, third passage
+NEAREST = 3  # pages that are named when nothing is direct
+MAX_TITLE = 80
+HOW = (
+    "how",
+    "wie",
+    "comment",
+    "cómo",
+    "example",
+    "beispiel",
+    "exemple",
+    "ejemplo",
+    "command",
+    "syntax",
+    "code",
+    "snippet",
+)
+
+
+def answer(question: str, results: Results, language: Language) -> str:
+    """The answer to `question` (as it was searched for) from `results`."""
+    if results.outcome != "found":
+        return phrase(language, results.outcome)
+    asked = content_words(question) or forms(question)
+    passages = _with_coverage(asked, results.passages)
+    kind = evidence([passage.covers for passage in passages])
+    if kind == "thin":
+        return _nearest(passages, language)
+    weights = weigh(asked, [passage.text for passage in passages])
+    wants_code = any(word in question.lower().split() for word in HOW)
+    parts: list[str] = []
+    for passage, limit in zip(passages, SENTENCES[kind], strict=False):
+        quote = best_of(passage.text, weights, sentences=limit, language=language, wants_code=wants_code)
+        if part := _part(passage, quote, language):
+            parts.append(part)
+        if kind == "direct" and parts:
+            break
+    return "\n\n".join(parts) or _nearest(passages, language)
+
+
+def _with_coverage(asked: Sequence[str], passages: Sequence[Passage]) -> list[Passage]:
+    """The passages, with a coverage of their own where the search gave none."""
+    if any(passage.covers for passage in passages):
+        return list(passages)
+    weights = weigh(asked, [passage.text for passage in passages])
+    return [
+        Passage(
+            source=passage.source,
+            title=passage.title,
+            heading=passage.heading,
+            covers=weights.share(forms(f"{passage.title} {passage.heading} {passage.text}")),
+            text=passage.text,
+        )
+        for passage in passages
+    ]
+
+
+def _part(passage: Passage, quote: Quote, language: Language) -> str:
+    """The quoted sentences of one passage, each with its number, and its code after them."""
+    lines = [f"{sentence} [{passage.source}]" for sentence in quote.sentences]
+    text = " ".join(lines)
+    if not quote.code:
+        return text
+    if not text:
+        text = f"{phrase(language, 'code', title=_name(passage))} [{passage.source}]"
+    return f"{text}\n\n{fenced(quote.code)}"
+
+
+def _nearest(passages: Sequence[Passage], language: Language) -> str:
+    named: dict[int, str] = {}
+    for passage in passages:
+        named.setdefault(passage.source, _name(passage))
+    pages = "; ".join(f"{name} [{source}]" for source, name in list(named.items())[:NEAREST])
+    return f"{phrase(language, 'thin')} {phrase(language, 'nearest')} {pages}."
+
+
+def _name(passage: Passage) -> str:
+    """What a reader would call the place: the title, and the last heading above the passage."""
+    last = passage.heading.rpartition(" > ")[2].rpartition(" › ")[2].strip()
+    title = quoted(passage.title, MAX_TITLE) or f"{passage.source}"
+    return f"{title}, {quoted(last, MAX_TITLE)}" if last and last != passage.title else title

@@ -1,0 +1,139 @@
+"""The last user message, read: what of the memory stands before the question, and the question itself.
+
+Lumina puts `<memory ID>` at the very start of the message and closes it with the same ID, which nobody can guess. So
+only that first block is read as memory; whatever looks like one further on is text that somebody typed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Section = Literal["about", "facts", "issues", "decisions", "findings", "recalled", "sources", ""]
+HEADINGS: dict[str, Section] = {
+    "About the user:": "about",
+    "Facts:": "facts",
+    "Open issues:": "issues",
+    "Decisions:": "decisions",
+    "Findings:": "findings",
+    "From earlier turns:": "recalled",
+    "Sources that may be cited again:": "sources",
+}
+OPENING = "<memory "
+HEX = frozenset("0123456789abcdef")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One current value. `day` is when it was said (or read); `source` is a finding's number, else 0."""
+
+    section: Section
+    key: str
+    value: str
+    day: str
+    source: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """Words of an earlier turn. `replaced` is the turn that replaced them, or 0."""
+
+    turn: int
+    day: str
+    by: Literal["user", "assistant"]
+    text: str
+    replaced: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The block's parts in order. `sources` maps each number that may be cited again to its title."""
+
+    entries: tuple[Entry, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
+    sources: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def citable(self) -> frozenset[int]:
+        return frozenset(n for n, _ in self.sources)
+
+
+def read_message(message: str) -> tuple[Memory, str]:
+    """The memory block's content and the question. Without a block at its start, the whole message is the question."""
+    head, line_end, rest = message.partition("\n")
+    id_ = head.removeprefix(OPENING).removesuffix(">")
+    if not line_end or head != f"{OPENING}{id_}>" or len(id_) < 8 or not HEX.issuperset(id_):
+        return Memory(), message.strip()
+    inside, closing, question = f"\n{rest}".partition(f"\n</memory {id_}>")
+    if not closing:
+        return Memory(), message.strip()
+    return _memory(inside), question.strip()
+
+
+def _memory(inside: str) -> Memory:
+    entries: list[Entry] = []
+    recalled: list[Recalled] = []
+    sources: list[tuple[int, str]] = []
+    for section, line in _items(inside):
+        if section == "recalled":
+            if (item := read_recalled(line)) is not None:
+                recalled.append(item)
+        elif section == "sources":
+            n, title = numbered(line)
+            if n:
+                sources.append((n, title))
+        elif (entry := _entry(section, line)) is not None:
+            entries.append(entry)
+    return Memory(entries=tuple(entries), recalled=tuple(recalled), sources=tuple(sources))
+
+
+def _items(inside: str) -> Iterator[tuple[Section, str]]:
+    section: Section = ""
+    for line in inside.split("\n"):
+        if line.startswith("- "):
+            if section:
+                yield section, line[2:]
+        else:
+            section = HEADINGS.get(line, "")
+
+
+def _entry(section: Section, line: str) -> Entry | None:
+    """`key: value (said DAY)`, or `key: value [3] (read DAY)` for a finding."""
+    key, colon, rest = line.partition(": ")
+    value, bracket, when = rest.rpartition(" (")
+    if not colon or not bracket or not when.endswith(")"):
+        return None
+    day = when[:-1].rpartition(" ")[2]
+    source = 0
+    if section == "findings":
+        text, bracket, number = value.rpartition(" [")
+        if bracket and number.endswith("]") and is_number(number[:-1]):
+            value, source = text, int(number[:-1])
+    return Entry(section=section, key=key, value=value, day=day, source=source)
+
+
+def read_recalled(line: str) -> Recalled | None:
+    """`turn 12, 2026-11-02, user: the words (replaced at turn 31)`."""
+    head, colon, text = line.partition(": ")
+    parts = head.split(", ")
+    number = parts[0].removeprefix("turn ")
+    if not colon or len(parts) != 3 or not is_number(number) or parts[2] not in ("user", "assistant"):
+        return None
+    words, bracket, tail = text.rpartition(" (replaced at turn ")
+    replaced = 0
+    if bracket and tail.endswith(")") and is_number(tail[:-1]):
+        text, replaced = words, int(tail[:-1])
+    by: Literal["user", "assistant"] = "user" if parts[2] == "user" else "assistant"
+    return Recalled(turn=int(number), day=parts[1], by=by, text=text, replaced=replaced)
+
+
+def numbered(line: str) -> tuple[int, str]:
+    """`[3] title (host)` as 3 and the title; 0 when it is not one."""
+    number, bracket, title = line.removeprefix("[").partition("] ")
+    if not bracket or not line.startswith("[") or not is_number(number):
+        return 0, ""
+    return int(number), title.rpartition(" (")[0] or title
+
+
+def is_number(text: str) -> bool:
+    """Whether `text` is a plain number that Lumina may have written: ASCII digits, at most seven."""
+    return text.isascii() and text.isdigit() and len(text) <= 7

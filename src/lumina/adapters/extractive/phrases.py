@@ -1,0 +1,129 @@
+"""The few sentences that the answerer says in its own words, in the language of the question.
+
+English, German, French and Spanish; any other language gets English. The language is told by its small words, which
+stand in almost every question; a question without any of them is taken as English.
+"""
+
+from typing import Literal
+
+from lumina.memory.words import RUN
+
+Language = Literal["en", "de", "fr", "es"]
+
+SMALL_WORDS: dict[Language, frozenset[str]] = {
+    "en": frozenset(
+        """the a an is are was were do does did what which who how why where when can could should i you my of to in
+        for with and not it this that there on we our me about from""".split()
+    ),
+    "de": frozenset(
+        """der die das ein eine einen einem einer ist sind war wie was wer wo wann warum welche welcher welches ich du
+        mein meine wir und nicht für mit von zu im den dem kann es gibt hat hast bin dass auf mir mich""".split()
+    ),
+    "fr": frozenset(
+        """le la les un une des est sont était que quel quelle quels quelles qui où quand comment pourquoi je tu mon ma
+        mes nous et pas pour avec de du dans il elle ce cette peut on sur moi ai suis""".split()
+    ),
+    "es": frozenset(
+        """el la los las un una es son era qué cuál quién dónde cuándo cómo por yo tú mi mis nosotros y no para con de
+        del en puede hay se lo que como soy está sobre me""".split()
+    ),
+}
+
+PHRASES: dict[Language, dict[str, str]] = {
+    "en": {
+        "hello": "Hello. Ask me something and I will look for it in the sources.",
+        "thanks": "You are welcome.",
+        "understood": "Understood.",
+        "empty": "I found nothing about this in what was searched.",
+        "failed": "The search could not be carried out, so I have no source to answer from.",
+        "refused": "The search was not allowed, so I have no source to answer from.",
+        "no search": "I have nothing here to search in, so I cannot answer this.",
+        "thin": "I found no direct answer to this.",
+        "nearest": "The nearest pages are:",
+        "code": "From “{title}”:",
+        "above": "This was answered above.",
+        "user said": "In turn {turn} ({day}) you said: “{text}”",
+        "assistant said": "In turn {turn} ({day}) I answered: “{text}”",
+        "replaced": "(replaced in turn {turn})",
+        "nothing earlier": "I found nothing about this in the earlier turns of this conversation.",
+        "fact": "You said on {day}: {key} is {value}.",
+        "issue": "Open since {day}: {key}: {value}.",
+        "decision": "Decided on {day}: {key}: {value}.",
+        "finding": "Read on {day}: {key} is {value}.",
+    },
+    "de": {
+        "hello": "Hallo. Frag mich etwas, und ich suche es in den Quellen.",
+        "thanks": "Gern geschehen.",
+        "understood": "Verstanden.",
+        "empty": "In dem, was durchsucht wurde, habe ich dazu nichts gefunden.",
+        "failed": "Die Suche konnte nicht ausgeführt werden; ich habe keine Quelle für eine Antwort.",
+        "refused": "Die Suche war nicht erlaubt; ich habe keine Quelle für eine Antwort.",
+        "no search": "Ich habe hier nichts, worin ich suchen kann, und kann das nicht beantworten.",
+        "thin": "Ich habe dazu keine direkte Antwort gefunden.",
+        "nearest": "Am nächsten kommen:",
+        "code": "Aus „{title}“:",
+        "above": "Das wurde oben beantwortet.",
+        "user said": "In Runde {turn} ({day}) hast du gesagt: „{text}“",
+        "assistant said": "In Runde {turn} ({day}) habe ich geantwortet: „{text}“",
+        "replaced": "(ersetzt in Runde {turn})",
+        "nothing earlier": "In den früheren Runden dieses Gesprächs habe ich dazu nichts gefunden.",
+        "fact": "Du hast am {day} gesagt: {key} ist {value}.",
+        "issue": "Offen seit {day}: {key}: {value}.",
+        "decision": "Entschieden am {day}: {key}: {value}.",
+        "finding": "Gelesen am {day}: {key} ist {value}.",
+    },
+    "fr": {
+        "hello": "Bonjour. Posez-moi une question et je chercherai dans les sources.",
+        "thanks": "Je vous en prie.",
+        "understood": "Compris.",
+        "empty": "Je n’ai rien trouvé à ce sujet dans ce qui a été parcouru.",
+        "failed": "La recherche n’a pas pu être faite ; je n’ai donc aucune source pour répondre.",
+        "refused": "La recherche n’était pas permise ; je n’ai donc aucune source pour répondre.",
+        "no search": "Je n’ai rien ici où chercher, je ne peux donc pas répondre.",
+        "thin": "Je n’ai pas trouvé de réponse directe.",
+        "nearest": "Les pages les plus proches sont :",
+        "code": "Extrait de « {title} » :",
+        "above": "La réponse a été donnée plus haut.",
+        "user said": "Au tour {turn} ({day}), vous avez dit : « {text} »",
+        "assistant said": "Au tour {turn} ({day}), j’ai répondu : « {text} »",
+        "replaced": "(remplacé au tour {turn})",
+        "nothing earlier": "Je n’ai rien trouvé à ce sujet dans les tours précédents de cette conversation.",
+        "fact": "Vous avez dit le {day} : {key} est {value}.",
+        "issue": "Ouvert depuis le {day} : {key} : {value}.",
+        "decision": "Décidé le {day} : {key} : {value}.",
+        "finding": "Lu le {day} : {key} est {value}.",
+    },
+    "es": {
+        "hello": "Hola. Hazme una pregunta y la buscaré en las fuentes.",
+        "thanks": "De nada.",
+        "understood": "Entendido.",
+        "empty": "No encontré nada sobre esto en lo que se buscó.",
+        "failed": "No se pudo hacer la búsqueda, así que no tengo fuentes para responder.",
+        "refused": "La búsqueda no estaba permitida, así que no tengo fuentes para responder.",
+        "no search": "No tengo aquí dónde buscar, así que no puedo responder.",
+        "thin": "No encontré una respuesta directa.",
+        "nearest": "Las páginas más cercanas son:",
+        "code": "De «{title}»:",
+        "above": "Esto ya se respondió arriba.",
+        "user said": "En el turno {turn} ({day}) dijiste: «{text}»",
+        "assistant said": "En el turno {turn} ({day}) respondí: «{text}»",
+        "replaced": "(reemplazado en el turno {turn})",
+        "nothing earlier": "No encontré nada sobre esto en los turnos anteriores de esta conversación.",
+        "fact": "Dijiste el {day}: {key} es {value}.",
+        "issue": "Abierto desde el {day}: {key}: {value}.",
+        "decision": "Decidido el {day}: {key}: {value}.",
+        "finding": "Leído el {day}: {key} es {value}.",
+    },
+}
+
+
+def language_of(text: str) -> Language:
+    """The language whose small words stand most often in the first 500 characters of `text`; English on a tie."""
+    found = [run.group().lower() for run in RUN.finditer(text[:500])]
+    languages: tuple[Language, ...] = ("en", "de", "fr", "es")  # of equals, max takes the first
+    return max(languages, key=lambda language: sum(word in SMALL_WORDS[language] for word in found))
+
+
+def phrase(language: Language, name: str, **values: object) -> str:
+    """The sentence `name` with its blanks filled; what is filled in is never read as a blank itself."""
+    return PHRASES[language][name].format(**values)

@@ -1,0 +1,46 @@
+"""Where code ends in Markdown that is still arriving.
+
+Each function looks at a buffer from a place on and says where something ends, or None: what has arrived does
+not decide it. A citation stream asks them, so as to leave code alone byte for byte.
+"""
+
+LONGEST_SPAN = 256  # code points from a bracket to the backticks that close its span
+LONGEST_RUN = 64  # ticks in a row, and blanks behind a fence
+
+
+def run_end(buffer: str, start: int, *, final: bool) -> int | None:
+    """The end of the run of one character at `start`."""
+    end = start
+    while end < len(buffer) and buffer[end] == buffer[start] and end - start < LONGEST_RUN:
+        end += 1
+    return None if end == len(buffer) and not final and end - start < LONGEST_RUN else end
+
+
+def span_end(buffer: str, start: int, ticks: int, *, final: bool) -> int | None:
+    """Where the code span around `start` ends: behind exactly `ticks` backticks on its line; 0: nowhere."""
+    limit = start + LONGEST_SPAN
+    reach = buffer[start:limit].partition("\n")[0]
+    at = 0
+    while (at := reach.find("`", at)) >= 0:
+        end = at
+        while end < len(reach) and reach[end] == "`":
+            end += 1
+        whole = start + end < len(buffer) or final
+        if whole and end - at == ticks:
+            return start + end
+        at = end
+    decided = final or len(buffer) >= limit or start + len(reach) < len(buffer)
+    return 0 if decided else None
+
+
+def fence_end(buffer: str, start: int, *, final: bool) -> tuple[int, bool | None]:
+    """The end of the ticks at `start`, and whether nothing else follows on their line."""
+    end = start
+    while end < len(buffer) and buffer[end] == buffer[start]:
+        end += 1
+    blank = end
+    while blank < len(buffer) and buffer[blank] in " \t\r" and blank - end < LONGEST_RUN:
+        blank += 1
+    if blank == len(buffer) and not final and blank - start < 2 * LONGEST_RUN:
+        return end, None
+    return end, buffer[blank : blank + 1] in ("", "\n")

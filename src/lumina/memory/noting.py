@@ -1,0 +1,202 @@
+"""Noting what changed: asks for a turn's delta, takes the reply, lets code decide, folds it in.
+
+A job is waiting until a model has answered, answered until code has applied it, applied or set aside for ever after. A
+reply is kept before anything is made of it, so that a process that dies in between loses nothing and doubles nothing:
+whoever opens the thread next applies what was answered. Folding is guarded by the version of what was read; whoever
+lost the race reads again and folds again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lumina.memory.delta import (
+    Checked,
+    DeltaRequest,
+    Note,
+    Refused,
+    check,
+    delta_request,
+    dump_changes,
+    load_changes,
+    parse_note,
+)
+from lumina.memory.errors import LuminaError, NotFound, StoreError, UsageError
+from lumina.memory.receipt import Item, Receipt, digest
+from lumina.memory.rendering import RENDERING, entry_item
+from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.state import Outcome, State, fold
+from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, Store, StoredReceipt, VersionConflict
+from lumina.memory.turns import Turn
+
+MAX_TRIES = 3
+MAX_RACES = 20  # folds again after a lost race; each loss is somebody else's success
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noting:
+    """What one turn's reply did: what each change did to state or profile, what was refused and why.
+
+    `again`: nothing was applied yet, because a refused operation may be accepted when the model is told the reason:
+    ask once more with `delta_request(seq, refused=noting.refused)`.
+    """
+
+    seq: int
+    attempt: int
+    outcomes: tuple[Outcome, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    followups: tuple[str, ...] = ()
+    title: str = ""
+    again: bool = False
+    set_aside: str = ""  # why the turn's delta was given up
+
+
+async def load_state(store: Store, scope: ThreadScope) -> tuple[int, State]:
+    """Version and state of a thread. A snapshot that cannot be read is folded anew from the deltas."""
+    snapshot = await store.state(scope)
+    try:
+        return snapshot.version, State.from_json(snapshot.body)
+    except StoreError:
+        return snapshot.version, fold([load_changes(delta.changes) for delta in await store.deltas(scope)])
+
+
+async def load_profile(store: Store, scope: SubjectScope) -> tuple[int, State]:
+    """The same for a subject."""
+    snapshot = await store.profile(scope)
+    try:
+        return snapshot.version, State.from_json(snapshot.body, about="subject")
+    except StoreError:
+        deltas = await store.subject_deltas(scope)
+        return snapshot.version, fold([load_changes(delta.changes) for delta in deltas], about="subject")
+
+
+async def ask(
+    store: Store, scope: ThreadScope, *, seq: int = 0, refused: Sequence[Refused] = (), model: str = ""
+) -> DeltaRequest | None:
+    """The question about the turn `seq`, or the oldest one that waits; None when none does. Its receipt is kept."""
+    job = await _job(store, scope, seq, "waiting")
+    if job is None:
+        return None
+    turn, previous = await _turns(store, scope, job)
+    _, state = await load_state(store, scope)
+    _, profile = await load_profile(store, scope.of_subject)
+    wanted = not (await store.thread_info(scope)).title
+    request = delta_request(
+        turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources, title_wanted=wanted,
+        refused=refused,
+    )  # fmt: skip
+    earlier = await store.receipts(scope, turn.seq, turn.attempt)
+    items = [Item(kind="turn noted", seq=turn.seq, attempt=turn.attempt)]
+    if previous is not None:
+        items.append(Item(kind="turn", seq=previous.seq, attempt=previous.attempt))
+    items += [entry_item(entry) for entry in (*profile.current(), *state.current())]
+    items += [Item(kind="refused", said_by=each.op, key=each.key, text=each.reason) for each in refused]
+    receipt = Receipt(
+        rendering=RENDERING, purpose="delta", call=max((row.call for row in earlier), default=0) + 1, model=model,
+        day=turn.day, title_wanted=wanted, items=tuple(items), sent=digest(request.messages),
+    )  # fmt: skip
+    await store.put_receipt(
+        scope,
+        StoredReceipt(seq=turn.seq, attempt=turn.attempt, call=receipt.call, purpose="delta", body=receipt.to_json()),
+    )
+    return request
+
+
+async def take(store: Store, scope: ThreadScope, reply: str, *, seq: int = 0) -> Noting:
+    """Keeps a model's reply about turn `seq` (or the oldest that waits) and applies it.
+
+    NoteError when the reply cannot be read: that counts as a try, and after MAX_TRIES the delta is set aside. NotFound
+    when no turn waits for a reply.
+    """
+    job = await _job(store, scope, seq, "waiting")
+    if job is None:
+        raise NotFound(
+            f"Turn {seq} waits for no delta: it was applied or set aside before, or its thread has no delta step."
+            if seq
+            else "No turn of this thread waits for a delta."
+        )
+    try:
+        parse_note(reply)
+    except UsageError as error:
+        await give_up(store, scope, job, str(error))
+        raise
+    await store.answer_delta(scope, job.seq, job.attempt, reply)
+    return await _apply(store, scope, await _job(store, scope, job.seq, "answered") or job, reply)
+
+
+async def settle(store: Store, scope: ThreadScope) -> list[Noting]:
+    """Applies what was answered and not applied: by a process that died, or by another one a moment ago."""
+    return [await _apply(store, scope, job, job.answer) for job in await store.delta_jobs(scope, "answered")]
+
+
+async def give_up(store: Store, scope: ThreadScope, job: DeltaJob, reason: str) -> str:
+    """Counts a failed try; sets the job aside after MAX_TRIES and returns why, else ""."""
+    last = job.tries + 1 >= MAX_TRIES
+    await store.fail_delta(scope, job.seq, job.attempt, reason, set_aside=last)
+    return reason if last else ""
+
+
+async def _apply(store: Store, scope: ThreadScope, job: DeltaJob, reply: str) -> Noting:
+    try:
+        note = parse_note(reply)
+        for _ in range(MAX_RACES):
+            noting = await _fold(store, scope, job, note)
+            if noting is not None:
+                return noting
+        raise StoreError(f"Turn {job.seq}'s delta lost {MAX_RACES} races for the state; it stays for the next opening.")
+    except LuminaError as error:
+        # A reply that can never be applied must not hold the thread up (CASES D5).
+        aside = await give_up(store, scope, job, str(error))
+        return Noting(seq=job.seq, attempt=job.attempt, set_aside=aside)
+
+
+async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note) -> Noting | None:
+    """One try. None when somebody else was faster."""
+    turn, previous = await _turns(store, scope, job)
+    version, state = await load_state(store, scope)
+    profile_version, profile = await load_profile(store, scope.of_subject)
+    checked = check(
+        note, turn=turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources,
+        thread=scope.thread, second_try=job.tries > 0,
+    )  # fmt: skip
+    if checked.again and not job.tries:
+        await store.fail_delta(scope, job.seq, job.attempt, "refused in part: asked again", set_aside=False)
+        return Noting(seq=job.seq, attempt=job.attempt, refused=checked.refused, again=True)
+    state, outcomes = state.merge(checked.changes)
+    profile, more = profile.merge(checked.changes)
+    delta = AppliedDelta(
+        seq=job.seq, attempt=job.attempt, correction=0, number=turn.number, changes=dump_changes(checked.changes)
+    )  # fmt: skip
+    try:
+        await store.apply_delta(
+            scope,
+            delta,
+            Snapshot(version=version + 1, body=state.to_json()),
+            Snapshot(version=profile_version + 1, body=profile.to_json()) if more else None,
+        )
+    except VersionConflict:
+        return None
+    if note.followups:
+        await store.set_followups(scope, job.seq, job.attempt, note.followups)
+    if note.title and not (await store.thread_info(scope)).title:
+        await store.set_title(scope, note.title)
+    return _noting(job, note, checked, (*outcomes, *more))
+
+
+def _noting(job: DeltaJob, note: Note, checked: Checked, outcomes: tuple[Outcome, ...]) -> Noting:
+    return Noting(
+        seq=job.seq, attempt=job.attempt, outcomes=outcomes, refused=checked.refused,
+        followups=tuple(note.followups), title=note.title,
+    )  # fmt: skip
+
+
+async def _job(store: Store, scope: ThreadScope, seq: int, status: str) -> DeltaJob | None:
+    jobs = await store.delta_jobs(scope, status)  # pyright: ignore[reportArgumentType]
+    return next((job for job in jobs if not seq or job.seq == seq), None)
+
+
+async def _turns(store: Store, scope: ThreadScope, job: DeltaJob) -> tuple[Turn, Turn | None]:
+    turn = (await store.turns(scope, [(job.seq, job.attempt)])).get((job.seq, job.attempt))
+    if turn is None:
+        raise StoreError(f"Turn {job.seq} cannot be read, so what it changed cannot be noted. It was left as it is.")
+    before = (await store.recent_turns(scope, limit=1, before=job.seq)).turns
+    return turn, before[-1] if before and before[-1].seq == job.seq - 1 else None

@@ -1,0 +1,211 @@
+"""From decisions to messages: the one place where a context becomes text.
+
+`render` needs the receipt and the rows it refers to, and nothing else: building a context and showing it again run the
+same code, so that they cannot differ. Everything that anybody wrote passes through `visible_text` on its way. The
+layout is fixed by `RENDERING`; a change of one byte in what is written here needs a new version beside the old one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lumina.memory.budget import Counter
+from lumina.memory.receipt import Item, Receipt
+from lumina.memory.state import Entry
+from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
+from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
+
+RENDERING = 1
+NO_ANSWER = "(no answer was given)"
+STOPPED = "(stopped here)"
+TITLE_LIMIT = 80  # characters of a source's title and host
+PASSAGE_LIMIT = 2000  # characters of a recalled passage; recall cuts at about 90 tokens
+FORGOTTEN = "[forgotten]"
+
+SECTIONS = (("subject", "", "About the user:"), ("thread", "fact", "Facts:"), ("thread", "issue", "Open issues:"),
+            ("thread", "decision", "Decisions:"), ("thread", "finding", "Findings:"))  # fmt: skip
+SAID = {"user": "said", "operator": "corrected", "assistant": "from an answer,", "source": "read"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """An entry's words, as the memory block shows them."""
+
+    key: str
+    value: str
+    day: str
+    said_by: str
+    source: int = 0
+
+
+# How a receipt refers to an entry: about, number, correction, kind, said_by, key.
+EntryRef = tuple[str, int, int, str, str, str]
+
+
+def entry_ref(item: Item) -> EntryRef:
+    return (item.about, item.number, item.correction, item.entry_kind, item.said_by, item.key)
+
+
+def entry_item(entry: Entry) -> Item:
+    """How a receipt refers to an entry; its tokens are not counted yet."""
+    return Item(
+        kind="entry", about=entry.about, seq=entry.seq, number=entry.number, correction=entry.correction,
+        entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
+    )  # fmt: skip
+
+
+def noted(entry: Entry) -> Noted:
+    return Noted(key=entry.key, value=entry.value, day=entry.day, said_by=entry.said_by, source=entry.source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """The stored rows that a receipt refers to. What is missing was forgotten and reads so."""
+
+    question: str
+    instructions: str
+    turns: Mapping[tuple[int, int], Turn] = field(default_factory=dict)
+    entries: Mapping[EntryRef, Noted] = field(default_factory=dict)
+    names: Mapping[int, SourceName] = field(default_factory=dict)
+    tool_messages: Mapping[int, tuple[Message, ...]] = field(default_factory=dict)
+
+
+def render(receipt: Receipt, material: Material, counter: Counter) -> tuple[Message, ...]:
+    """The messages of an answer's call, byte for byte what was or will be sent."""
+    shown = [item for item in receipt.items if item.included]
+    messages: list[Message] = []
+    if any(item.kind == "instructions" for item in shown) and material.instructions:
+        messages.append(Message(role="system", content=material.instructions))
+    for item in shown:
+        if item.kind == "turn":
+            messages += turn_messages(material.turns.get((item.seq, item.attempt)), item, counter)
+    block = memory_block(receipt, material)
+    question = clean(material.question)
+    messages.append(Message(role="user", content=f"{block}\n\n{question}" if block else question))
+    for item in shown:
+        if item.kind == "tool call":
+            messages += material.tool_messages.get(item.index, ())
+    return tuple(messages)
+
+
+def turn_messages(turn: Turn | None, item: Item, counter: Counter) -> list[Message]:
+    """One turn as the window sends it: the question, a caller's own tool messages, the answer."""
+    if turn is None or turn.forgotten:
+        day = turn.forgotten if turn else ""
+        mark = f"[forgotten on {day}]" if day else FORGOTTEN
+        return [Message(role="user", content=mark), Message(role="assistant", content=mark)]
+    exchanges = turn.exchanges if item.form != "without tools" else ()
+    return [
+        Message(role="user", content=clean(turn.question)),
+        *(_exchange(message) for message in exchanges),
+        Message(role="assistant", content=answer_text(turn, counter, short=item.form == "short")),
+    ]
+
+
+def answer_text(turn: Turn, counter: Counter, *, short: bool = False) -> str:
+    """An answer with its [n] and nothing added but how it ended."""
+    if turn.status == "failed":
+        return NO_ANSWER
+    answer = clean_answer(turn.answer).strip()
+    if short:
+        answer = shorten(answer, counter.count)
+    if turn.status == "partial":
+        return f"{answer}\n{STOPPED}" if answer else STOPPED
+    return answer or NO_ANSWER
+
+
+def _exchange(message: Message) -> Message:
+    # Arguments are the model's own JSON: they travel in a field of their own and stay as they were.
+    return Message(role=message.role, content=clean(message.content), tool_calls=message.tool_calls,
+                   tool_call_id=message.tool_call_id)  # fmt: skip
+
+
+def memory_block(receipt: Receipt, material: Material) -> str:
+    """The fenced block before the question; "" when there is nothing to say. Each entry is one line."""
+    shown = [item for item in receipt.items if item.included]
+    lines: list[str] = []
+    for about, kind, heading in SECTIONS:
+        rows = [entry_line(item, material) for item in shown
+                if item.kind == "entry" and item.about == about and kind in ("", item.entry_kind)]  # fmt: skip
+        lines += [heading, *rows] if rows else []
+    for item in shown:
+        if item.kind in ("keys", "not shown", "not noted"):
+            lines.append(note_line(item, look_back=receipt.look_back))
+    for kind, heading in (("recalled", "From earlier turns:"), ("source", "Sources that may be cited again:")):
+        rows = [
+            recalled_line(item, material) if kind == "recalled" else source_line(material.names.get(item.n), item.n)
+            for item in shown
+            if item.kind == kind
+        ]
+        lines += [heading, *rows] if rows else []
+    if not lines:
+        return ""
+    return "\n".join([f"<memory {receipt.memory_id}>", *lines, f"</memory {receipt.memory_id}>"])
+
+
+def entry_line(item: Item, material: Material) -> str:
+    noted = material.entries.get(entry_ref(item))
+    if noted is None:
+        return f"- {item.key}: {FORGOTTEN}"
+    cite = f" [{noted.source}]" if noted.source else ""
+    # A subject's entries of all kinds share one section, so what is not a fact says what it is.
+    kind = f"{item.entry_kind}, " if item.about == "subject" and item.entry_kind != "fact" else ""
+    return f"- {noted.key}: {one_line(noted.value)}{cite} ({kind}{SAID[noted.said_by]} {noted.day})"
+
+
+def note_line(item: Item, *, look_back: bool) -> str:
+    if item.kind == "keys":
+        return "Keys not shown: " + ", ".join(item.keys)
+    if item.kind == "not noted":
+        many = any(mark in item.text for mark in ("-", ",", "and"))
+        return f"Turns {item.text} were not noted." if many else f"Turn {item.text} was not noted."
+    which = f"Turns 1-{item.end} are" if item.end > 1 else "Turn 1 is"
+    finds = "; look_back finds their words" if look_back else ""
+    return f"{which} not shown; what was noted from them stands above{finds}."
+
+
+def recalled_line(item: Item, material: Material) -> str:
+    turn = material.turns.get((item.seq, item.attempt))
+    by = "user" if item.part == "question" else "assistant"
+    if turn is None or turn.forgotten:
+        return f"- turn {item.seq}: {FORGOTTEN}"
+    text = turn.question if item.part == "question" else turn.answer
+    replaced = f" (replaced at turn {item.replaced_at})" if item.replaced_at else ""
+    return f"- turn {item.seq}, {turn.day}, {by}: {one_line(text[item.start : item.end], PASSAGE_LIMIT)}{replaced}"
+
+
+def source_line(name: SourceName | None, n: int) -> str:
+    if name is None:
+        return f"- [{n}] {FORGOTTEN}"
+    return f"- [{n}] {one_line(f'{name.title} ({name.host})', TITLE_LIMIT)}"
+
+
+def tool_messages(records: Sequence[ToolRecord]) -> dict[int, tuple[Message, ...]]:
+    """By record index: the result, preceded by the model's message when it is the first of the calls asked for."""
+    messages: dict[int, tuple[Message, ...]] = {}
+    for at, record in enumerate(records):
+        result = Message(role="tool", content=record.result, tool_call_id=record.id)
+        if at and records[at - 1].call == record.call:
+            messages[record.index] = (result,)
+            continue
+        together = [other for other in records if other.call == record.call]
+        calls = tuple(ToolCall(id=other.id, name=other.name, arguments=other.arguments) for other in together)
+        messages[record.index] = (Message(role="assistant", content=record.said, tool_calls=calls), result)
+    return messages
+
+
+def whole_exchanges(messages: Sequence[Message]) -> bool:
+    """Whether every tool call has exactly one result, after it and before the next call, and no result is alone."""
+    waiting: set[str] = set()
+    for message in messages:
+        if message.role == "tool":
+            if message.tool_call_id not in waiting:
+                return False
+            waiting.remove(message.tool_call_id)
+            continue
+        if waiting:
+            return False
+        ids = [call.id for call in message.tool_calls]
+        if len(set(ids)) != len(ids):
+            return False
+        waiting = set(ids)
+    return not waiting

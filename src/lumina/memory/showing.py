@@ -1,0 +1,144 @@
+"""Showing again what a model saw: the rows that a receipt refers to, rendered by the code that rendered them first."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lumina.memory.budget import ScriptCounter
+from lumina.memory.change import Change, load_changes
+from lumina.memory.delta import Refused, delta_request
+from lumina.memory.errors import NotFound, StoreError
+from lumina.memory.receipt import Item, Receipt, digest
+from lumina.memory.rendering import RENDERING, EntryRef, Material, Noted, entry_ref, render, tool_messages
+from lumina.memory.scope import ThreadScope
+from lumina.memory.state import State
+from lumina.memory.store import Store, StoredReceipt
+from lumina.memory.turns import Message, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One model call of a turn as it was: `same` says whether rendering it again gave the very bytes that were sent.
+
+    `forgotten` counts parts that were forgotten since; then there is nothing to compare with and `same` is None.
+    """
+
+    seq: int
+    attempt: int
+    call: int
+    receipt: Receipt
+    items: tuple[Item, ...]  # of the whole call, those of its base included
+    messages: tuple[Message, ...]
+    same: bool | None
+    forgotten: int
+
+
+async def show_turn(store: Store, scope: ThreadScope, seq: int, attempt: int) -> list[Shown]:
+    """Every model call of the turn, in order. NotFound when no receipt was kept for it."""
+    rows = await store.receipts(scope, seq, attempt)
+    if not rows:
+        raise NotFound(
+            f"Turn {seq} of thread {scope.thread} has no receipt: no model was asked, or there is no such turn."
+        )
+    return [await show_call(store, scope, row, rows) for row in rows]
+
+
+async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: list[StoredReceipt]) -> Shown:
+    receipt = Receipt.from_json(row.body)
+    if receipt.rendering > RENDERING:
+        raise StoreError(
+            f"This context was rendered by a newer version (rendering {receipt.rendering}, known here {RENDERING}). "
+            "Upgrade Lumina to show it; nothing was changed."
+        )
+    turn = (await store.turns(scope, [(row.seq, row.attempt)])).get((row.seq, row.attempt))
+    if turn is None:
+        raise NotFound(f"Turn {row.seq} of thread {scope.thread} cannot be read.")
+    whole = receipt
+    if receipt.base:
+        base = next(Receipt.from_json(other.body) for other in rows if other.call == receipt.base)
+        whole = base.model_copy(update={"items": (*base.items, *receipt.items)})
+    changes = await _changes(store, scope, whole)
+    material = await material_of(store, scope, whole, turn, changes)
+    if row.purpose == "delta":
+        messages = _delta_messages(whole, material, turn, changes)
+    else:
+        messages = render(whole, material, counter_named(receipt.counter))
+    forgotten = sum(1 for item in whole.items if item.included and _is_forgotten(item, material))
+    same = digest(messages) == receipt.sent if receipt.sent else None
+    return Shown(
+        seq=row.seq, attempt=row.attempt, call=row.call, receipt=receipt, items=whole.items, messages=messages,
+        same=same, forgotten=forgotten,
+    )  # fmt: skip
+
+
+def counter_named(name: str) -> ScriptCounter:
+    """The counter that a receipt names; shortened answers depend on it."""
+    try:
+        return ScriptCounter(factor=float(name.rpartition(" x ")[2]))
+    except ValueError:
+        return ScriptCounter()
+
+
+async def material_of(
+    store: Store, scope: ThreadScope, receipt: Receipt, turn: Turn, changes: Mapping[EntryRef, Change]
+) -> Material:
+    """The rows that the receipt refers to, by reference and nothing more."""
+    keys = {(item.seq, item.attempt) for item in receipt.items if item.kind in ("turn", "recalled")}
+    numbers = sorted({item.n for item in receipt.items if item.kind == "source"})
+    records = await store.tool_calls(scope, turn.seq, turn.attempt)
+    prompt = next((item.digest for item in receipt.items if item.kind == "instructions"), "")
+    return Material(
+        question=turn.question,
+        instructions=await store.text(scope.of_subject, prompt) if prompt else "",
+        turns=await store.turns(scope, sorted(keys)) if keys else {},
+        entries={ref: _noted(change) for ref, change in changes.items()},
+        names={name.n: name for name in await store.source_names(scope, numbers)} if numbers else {},
+        tool_messages=tool_messages(records),
+    )
+
+
+async def _changes(store: Store, scope: ThreadScope, receipt: Receipt) -> dict[EntryRef, Change]:
+    """The changes that the receipt's entries stand for."""
+    items = [item for item in receipt.items if item.kind == "entry"]
+    seqs = sorted({item.seq for item in items if item.about == "thread"})
+    numbers = sorted({item.number for item in items if item.about == "subject"})
+    deltas = [
+        *(await store.deltas(scope, seqs) if seqs else ()),
+        *(await store.subject_deltas(scope.of_subject, numbers) if numbers else ()),
+    ]
+    wanted = {entry_ref(item) for item in items}
+    changes = [change for delta in deltas for change in load_changes(delta.changes)]
+    return {ref: change for change in changes if (ref := _ref(change)) in wanted}
+
+
+def _delta_messages(
+    receipt: Receipt, material: Material, turn: Turn, changes: Mapping[EntryRef, Change]
+) -> tuple[Message, ...]:
+    """What the delta step was sent: the same question, about the same entries."""
+    before = next(((item.seq, item.attempt) for item in receipt.items if item.kind == "turn"), None)
+    refused = [
+        Refused(op=item.said_by, key=item.key, reason=item.text) for item in receipt.items if item.kind == "refused"
+    ]
+    return delta_request(
+        turn,
+        state=State().merge(changes.values())[0],
+        profile=State(about="subject").merge(changes.values())[0],
+        previous=material.turns.get(before) if before else None,
+        read_sources=turn.read_sources,
+        title_wanted=receipt.title_wanted,
+        refused=refused,
+    ).messages
+
+
+def _ref(change: Change) -> EntryRef:
+    return (change.about, change.number, change.correction, change.kind, change.said_by, change.key)
+
+
+def _noted(change: Change) -> Noted:
+    return Noted(key=change.key, value=change.value, day=change.day, said_by=change.said_by, source=change.source)
+
+
+def _is_forgotten(item: Item, material: Material) -> bool:
+    if item.kind in ("turn", "recalled"):
+        turn = material.turns.get((item.seq, item.attempt))
+        return turn is None or bool(turn.forgotten)
+    return item.kind == "entry" and entry_ref(item) not in material.entries

@@ -1,0 +1,163 @@
+"""What a model is shown of a stored text: cleaned first, cut afterwards.
+
+Stored text stays as it was written. On its way to a model it passes through here, once, by rules that look at that
+one text alone (so the same text always reads the same, and an old part of the prompt never changes):
+
+1. `clean`: control characters and invisible ones are replaced by a visible count, special tokens of chat templates
+   lose their power visibly (`<|im_start|>` reads `<¦im_start¦>`). What scripts and emoji need stays: joiners between
+   letters, variation selectors after a character that takes one, flags.
+2. `clean_answer`: the same, after the reasoning that some models put before their answer is dropped.
+3. `shorten`: a long answer becomes its first and last paragraph and the sentences that cite a source.
+
+The order matters as soon as a cut falls inside a message or cleaning drops one: cut first, and half a token, or half
+a reasoning block, is left at the edge.
+
+Nothing here reads data out of text: a hidden comment or a marker typed by anyone is text and stays text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+LONG_ANSWER = 300  # tokens; real assistants average 800 (ARCHITECTURE, "What the model sees")
+
+# Every alternative is bounded, so that the search is linear.
+SPECIAL_TOKEN = re.compile(
+    r"<\|[^|<>\n]{1,64}\|>"
+    r"|<\uff5c[^\uff5c<>\n]{1,64}\uff5c>"
+    r"|\[/?INST\]|<</?SYS>>|\[/?(?:AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\]"
+    r"|</?(?:s|bos|eos|start_of_turn|end_of_turn|system|system-reminder|tool_call|tool_response)>"
+    r"|(?<=\n\n)(?:Human|Assistant|System):"
+)
+UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+MARKS = "\u200e\u200f\u061c"  # direction marks: ordinary in Arabic and Hebrew, harmless elsewhere
+JOINERS = "\u200c\u200d"
+FLAG = re.compile("[\U000e0020-\U000e007e]{1,8}\U000e007f")  # after a black flag: a region's flag
+LINES = {0x2028: "\n", 0x2029: "\n", 0xAD: None}  # line separators are lines; soft hyphens are layout
+THINKING = ("<think>", "</think>")
+
+
+def clean(text: str) -> str:
+    """`text` as a model may see it. Idempotent; linear in its length."""
+    if text.isascii() and text.isprintable() and "<" not in text and "[" not in text and ":" not in text:
+        return text
+    text = text.translate(LINES) if not text.isascii() else text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = UNSEEN.sub(_seen, text)
+    return SPECIAL_TOKEN.sub(_inert, text)
+
+
+def clean_answer(answer: str) -> str:
+    """An answer as a later turn's model may see it: a reasoning block at its very beginning is dropped first."""
+    start = answer.lstrip()
+    if start.startswith(THINKING[0]):
+        end = start.find(THINKING[1])
+        # An unclosed block has no answer after it: all of it is reasoning.
+        answer = start[end + len(THINKING[1]) :].lstrip() if end >= 0 else ""
+    return clean(answer)
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """`text` cleaned and on one line, at most `limit` characters; a cut ends in `…`."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= limit else line[: _whole(line, limit - 1)] + "…"
+
+
+def shorten(answer: str, count: Callable[[str], int], limit: int = LONG_ANSWER) -> str:
+    """A cleaned answer of at most about `limit` tokens, with a note of what was left out; short ones are unchanged.
+
+    Kept, in this order of claim and then in the order of the text: the first paragraph, the last one, the sentences
+    that cite a source. The result depends on the answer and the counter alone.
+    """
+    whole = count(answer)
+    if whole <= limit:
+        return answer
+    pieces = _pieces(answer)
+    order = [0, len(pieces) - 1, *(at for at, piece in enumerate(pieces) if re.search(r"\[\d{1,4}\]", piece))]
+    kept: dict[int, str] = {}
+    room = limit - 16
+    for at in order:
+        cost = count(pieces[at]) + 1
+        if at not in kept and cost <= room:
+            kept[at] = pieces[at]
+            room -= cost
+    if not kept:
+        share = len(pieces[0]) * max(room, 1) // max(count(pieces[0]), 1)
+        kept[0] = pieces[0][: _whole(pieces[0], max(share, 1))] + "…"
+    body = "\n".join(kept[at] for at in sorted(kept))
+    return f"{body}\n(shortened: {whole - count(body)} of {whole} tokens left out)"
+
+
+def _pieces(text: str) -> list[str]:
+    """First paragraph, the sentences and lines between, last paragraph."""
+    paragraphs = [paragraph.strip("\n") for paragraph in text.split("\n\n") if paragraph.strip()]
+    if len(paragraphs) == 1:
+        return _sentences(paragraphs[0]) or [text]
+    middle = [sentence for paragraph in paragraphs[1:-1] for sentence in _sentences(paragraph)]
+    return [paragraphs[0], *middle, paragraphs[-1]]
+
+
+def _sentences(paragraph: str) -> list[str]:
+    """Cut after a full stop that is followed by white space (a citation may stand between) and at line ends."""
+    ends = [match.end() for match in re.finditer(r"[.!?。！？](?:\s?\[\d{1,4}\]){0,8}(?=\s|$)|\n", paragraph)]
+    starts = [0, *ends]
+    stops = [*ends, len(paragraph)]
+    return [piece for a, b in zip(starts, stops, strict=True) if (piece := paragraph[a:b].strip())]
+
+
+def _whole(text: str, at: int) -> int:
+    """The largest place up to `at` where a cut does not split a grapheme."""
+    while 0 < at < len(text) and (
+        unicodedata.combining(text[at]) or text[at] in "\u200d\ufe0e\ufe0f" or text[at - 1] == "\u200d"
+        or "\U0001f3fb" <= text[at] <= "\U0001f3ff" or "\U000e0020" <= text[at] <= "\U000e007f"
+    ):  # fmt: skip
+        at -= 1
+    return at
+
+
+def _inert(match: re.Match[str]) -> str:
+    token = match.group()
+    if token.startswith("<|"):
+        return f"<¦{token[2:-2]}¦>"
+    if token.startswith("<\uff5c"):
+        return f"<¦{token[2:-2]}¦>"
+    if token.endswith(":"):
+        return token[:-1] + "¦:"
+    return f"{token[0]}¦{token[1:]}"
+
+
+def _seen(match: re.Match[str]) -> str:
+    """A run of unseen characters: what writing needs stays, the rest becomes a visible count."""
+    text, run = match.string, match.group()
+    before = text[match.start() - 1] if match.start() else ""
+    after = text[match.end()] if match.end() < len(text) else ""
+    if before == "\U0001f3f4" and FLAG.fullmatch(run):
+        return run  # a flag such as Scotland's
+    kept, hidden = "", 0
+    for character in run:
+        if _needed(character, before, after):
+            kept += character
+            before = character
+        else:
+            hidden += 1
+    return kept if not hidden else f"{kept}⟨{hidden} hidden⟩"
+
+
+def _needed(character: str, before: str, after: str) -> bool:
+    if character in MARKS:
+        return True
+    if character in JOINERS:
+        # After letters of scripts that join (Arabic, Indic ...) and inside emoji; after Latin they only hide.
+        return before > "\u05ff" and before not in JOINERS
+    if "\ufe00" <= character <= "\ufe0f":
+        return bool(before) and (before > "\u203b" or before in "#*0123456789©®") and not _selector(before)
+    if "\U000e0100" <= character <= "\U000e01ef":
+        return "\u3400" <= before <= "\U0003ffff" and not _selector(before)
+    return False
+
+
+def _selector(character: str) -> bool:
+    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"

@@ -1,0 +1,202 @@
+"""Settings: what a person can choose without touching code.
+
+Environment first (`LUMINA_MODEL`), then `lumina.toml` in LUMINA_HOME (`model = "..."`), then the default. A value that
+cannot be used, or a key that nobody knows, is a UsageError that names the setting, the value, where it was found and
+what is allowed. Nothing is written here; the folder is made by who first keeps something in it.
+
+Importing this module costs about 0.3 s (pydantic-settings), so whoever needs it imports it late.
+"""
+
+import difflib
+import os
+import tomllib
+import zoneinfo
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from lumina.memory.errors import UsageError
+
+FILE = "lumina.toml"
+SQLITE = "sqlite:///"
+
+
+class Settings(BaseSettings):
+    """All settings, checked. `load` makes one; a test may make one from keywords."""
+
+    model_config = SettingsConfigDict(env_prefix="LUMINA_", env_ignore_empty=True, extra="forbid", frozen=True)
+
+    home: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("lumina", appauthor=False)),
+        description="The data folder: the database, and lumina.toml.",
+        json_schema_extra={"allowed": "a folder", "default": "the platform's folder for a user's data"},
+    )
+    database_url: str = Field(
+        default="",
+        description="Where threads and documents are kept.",
+        json_schema_extra={"allowed": f"{SQLITE}PATH", "default": "the SQLite file lumina.db in LUMINA_HOME"},
+    )
+    model: str = Field(
+        default="extractive",
+        description="Who answers. `extractive` quotes sentences from what was found and needs no key and no network.",
+        json_schema_extra={"allowed": "extractive"},
+    )
+    search: str = Field(
+        default="docs",
+        description="Where to look: names separated by commas; the next is asked when one fails or is empty.",
+        json_schema_extra={"allowed": "docs (local documents)"},
+    )
+    memory: Literal["on", "off"] = Field(
+        default="on",
+        description="Whether anything is remembered from turn to turn. `off`: each question stands alone.",
+        json_schema_extra={"allowed": "on, off"},
+    )
+    timezone: str = Field(
+        default="",
+        description="The time zone in which days are told.",
+        json_schema_extra={
+            "allowed": "an IANA name such as Europe/Berlin, or UTC",
+            "default": "the machine's time zone",
+        },
+    )
+
+    @field_validator("home")
+    @classmethod
+    def _home(cls, value: Path) -> Path:
+        home = value.expanduser().absolute()
+        if home.exists() and not home.is_dir():
+            raise ValueError("it is a file")
+        return home
+
+    @field_validator("database_url")
+    @classmethod
+    def _database_url(cls, value: str) -> str:
+        if value and not (value.startswith(SQLITE) and len(value) > len(SQLITE)):
+            raise ValueError("not a database that this version can open")
+        return value
+
+    @field_validator("search")
+    @classmethod
+    def _search(cls, value: str) -> str:
+        names = [name.strip() for name in value.split(",")]
+        if not all(names):
+            raise ValueError("a name is missing beside a comma")
+        return ",".join(names)
+
+    @field_validator("timezone")
+    @classmethod
+    def _timezone(cls, value: str) -> str:
+        if value and not is_zone(value):
+            raise ValueError("not a known time zone")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment wins over what was read from the file, which `load` hands in as keywords."""
+        return env_settings, init_settings
+
+    @property
+    def database_path(self) -> Path:
+        """The SQLite file; a relative path in the URL counts from LUMINA_HOME."""
+        return self.home / self.database_url.removeprefix(SQLITE) if self.database_url else self.home / "lumina.db"
+
+    @property
+    def search_chain(self) -> tuple[str, ...]:
+        return tuple(self.search.split(","))
+
+    @property
+    def zone(self) -> str:
+        """An IANA name: the one set, else the machine's, else UTC."""
+        return self.timezone or machine_zone()
+
+
+def load() -> Settings:
+    """The settings of this process. Raises UsageError."""
+    home = os.environ.get("LUMINA_HOME") or platformdirs.user_data_dir("lumina", appauthor=False)
+    path = Path(home).expanduser().absolute() / FILE
+    found = _read(path)
+    try:
+        return Settings(**found)
+    except ValidationError as error:
+        raise UsageError("\n".join(_explain(detail, found, path) for detail in error.errors())) from None
+
+
+def refused(setting: str, value: object, *, where: str = "", why: str = "", allowed: str = "") -> UsageError:
+    """The error for a setting that cannot be used; for whoever can check a value only later, such as wiring."""
+    allowed = allowed or _told(setting.removeprefix("LUMINA_").lower(), "allowed")
+    reason = f": {why}" if why else ""
+    place = f" (from {where})" if where else ""
+    return UsageError(f"{setting} is {value!r}{place}, which cannot be used{reason}. Allowed: {allowed}.")
+
+
+def table() -> list[tuple[str, str, str, str]]:
+    """(setting, what it means, allowed, default) of every setting, for people."""
+    return [
+        (
+            f"LUMINA_{name.upper()}",
+            field.description or "",
+            _told(name, "allowed"),
+            _told(name, "default") or f"`{field.default}`",
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def is_zone(name: str) -> bool:
+    """Whether days can be told in the zone `name`."""
+    try:
+        return name == "UTC" or bool(zoneinfo.ZoneInfo(name))
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        return False
+
+
+def machine_zone() -> str:
+    """The IANA name of the machine's time zone, or UTC where it does not tell."""
+    said = os.environ.get("TZ", "").removeprefix(":")
+    link = os.path.realpath("/etc/localtime").rpartition("/zoneinfo/")[2]
+    return next((name for name in (said, link) if name and is_zone(name)), "UTC")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):  # a home that is a file is told as such by its own check
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(
+            f"{path} cannot be read as settings: {error}. Nothing was changed; mend or remove it."
+        ) from None
+    known = [name for name in Settings.model_fields if name != "home"]
+    for key in found:
+        if key == "home":
+            raise UsageError(
+                f"{path} sets `home`, but it lies in that folder. Set LUMINA_HOME in the environment instead."
+            )
+        if key not in known:
+            near = difflib.get_close_matches(key.lower().removeprefix("lumina_"), known, n=1)
+            guess = f" Did you mean `{near[0]}`?" if near else ""
+            raise UsageError(f"{path} sets `{key}`, which is no setting.{guess} Known: {', '.join(known)}.")
+    return found
+
+
+def _explain(detail: Any, found: dict[str, Any], path: Path) -> str:
+    name = str(detail["loc"][0]).lower().removeprefix("lumina_")
+    setting = f"LUMINA_{name.upper()}"
+    inside = name in found and not os.environ.get(setting)
+    why = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else ""
+    return str(refused(setting, detail["input"], where=str(path) if inside else "the environment", why=why))
+
+
+def _told(name: str, what: str) -> str:
+    extra = Settings.model_fields[name].json_schema_extra
+    return str(extra.get(what, "")) if isinstance(extra, dict) else ""
