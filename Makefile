@@ -7,7 +7,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 
 .PHONY: check setup format lint types contracts docs test locks bench
 
-check: lint types contracts test
+check: format lint types contracts docs test
 
 setup:
 	$(PYTHON) -m venv .venv

@@ -23,8 +23,8 @@ from datetime import datetime
 from pathlib import Path
 
 from lumina.memory.passages import passages_of
-from lumina.memory.ranking import Speakers, rank
-from lumina.memory.recall import MATCH_CAP, candidates, decide, pick_within, query_words, rarity
+from lumina.memory.ranking import Speakers, rank, units_of
+from lumina.memory.recall import AROUND, MATCH_CAP, candidates, decide, pick_within, query_words, rarity
 from lumina.memory.store import StoredPassage, WordMatches
 from lumina.memory.words import content_words
 
@@ -63,6 +63,11 @@ class Talk:
             for word in words
         }
         return WordMatches(ids=ids, turns=before - 1)
+
+    def fetch(self, ids: Sequence[int]) -> list[StoredPassage]:
+        """The passages and AROUND neighbours on each side, as a store gives them."""
+        wanted = {near for id in ids for near in range(id - AROUND, id + AROUND + 1)}
+        return [self.passages[id] for id in sorted(wanted) if id in self.passages]
 
 
 def token_counter() -> tuple[Callable[[str], int], str]:
@@ -184,8 +189,8 @@ def plain_evidence(
 
 def recall_evidence(talk: Talk, question: str, tokens: dict[int, int], budget: int) -> set[str]:
     matches = talk.matches(query_words(question), talk.turns + 1)
-    passages = [talk.passages[id] for id in candidates(matches)]
-    picks = rank(question, rarity(matches), passages, talk.speakers)
+    weights = rarity(matches)
+    picks = rank(question, weights, units_of(talk.fetch(candidates(matches)), weights), talk.speakers)
     sent = {
         (p.passage.seq, p.passage.part, p.passage.start) for p in pick_within(picks, budget, lambda p: tokens[p.id])
     }
@@ -201,13 +206,13 @@ def gate_opens(talk: Talk, question: str) -> bool:
         if message.seq >= before:
             recent[message.seq] = recent.get(message.seq, "") + "\n" + message.text
     matches = talk.matches(query_words(question), before)
-    passages = [talk.passages[id] for id in candidates(matches)]
     found = decide(
         question,
+        before=before,
         window=tuple(recent.values()),
         state="",
         matches=matches,
-        passages=passages,
+        passages=talk.fetch(candidates(matches)),
         speakers=talk.speakers,
     )
     return found.fire

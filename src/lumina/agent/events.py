@@ -26,18 +26,18 @@ class TurnStarted(Event):
     """The question is kept. In the thread's log too."""
 
     kind: Literal["turn.started"] = "turn.started"
-    attempt: int
-    question: str
+    attempt: int  # from 1; a regenerate is the next one
+    question: str  # as it was asked
 
 
 class ContextBuilt(Event):
     """What will be sent: tokens by part, how many items went in and how many stayed out."""
 
     kind: Literal["context"] = "context"
-    tokens: dict[str, int]
-    budget: int
-    items_in: int
-    items_out: int
+    tokens: dict[str, int]  # part of the context to its tokens
+    budget: int  # tokens the context may have
+    items_in: int  # parts that will be sent
+    items_out: int  # parts left out; the receipt has the reasons
     recall: str = ""  # why recall fired or not
 
 
@@ -45,54 +45,54 @@ class SearchStarted(Event):
     """A search is under way."""
 
     kind: Literal["search.started"] = "search.started"
-    query: str
-    provider: str
+    query: str  # what is looked for
+    provider: str  # where
 
 
 class SearchFinished(Event):
     """How the search ended. `reason` is for people: what was looked through, or what failed."""
 
     kind: Literal["search.finished"] = "search.finished"
-    query: str
-    provider: str
-    outcome: Literal["found", "empty", "failed", "refused"]
-    hits: int = 0
-    reason: str = ""
+    query: str  # what was looked for
+    provider: str  # where
+    outcome: Literal["found", "empty", "failed", "refused"]  # four endings that are never mixed up
+    hits: int = 0  # how many passages or pages
+    reason: str = ""  # what was looked through, or what failed
 
 
 class SourceRead(Event):
     """A source with its number for the life of the thread, committed before this event."""
 
     kind: Literal["source"] = "source"
-    n: int
-    title: str
-    url: str
-    host: str
-    depth: Depth
+    n: int  # its number
+    title: str  # as the source names itself
+    url: str  # what a person opens
+    host: str  # the address's host, or `documents`
+    depth: Depth  # whether an excerpt or all of it was read
     passage: str = ""  # what of it the model was shown
-    heading: str = ""
+    heading: str = ""  # the headings above the passage
 
 
 class PageRead(Event):
     """A page was read in full, or a stored source was opened."""
 
     kind: Literal["page.read"] = "page.read"
-    n: int
-    characters: int
+    n: int  # the source's number
+    characters: int  # length of the text that was read
 
 
 class Thinking(Event):
     """What a reasoning model wrote before its answer. Never sent back to a model."""
 
     kind: Literal["thinking"] = "thinking"
-    text: str
+    text: str  # the next piece
 
 
 class Text(Event):
     """The next piece of the answer. The pieces joined are the answer."""
 
     kind: Literal["text"] = "text"
-    text: str
+    text: str  # the next piece
 
 
 class CitationMade(Event):
@@ -100,65 +100,65 @@ class CitationMade(Event):
     its offsets in the stored text; `missing` is what of the sentence was not found there."""
 
     kind: Literal["citation"] = "citation"
-    n: int
-    position: int
+    n: int  # the source's number
+    position: int  # offset of `[n]` in the answer
     support: float | None  # 0-1; None when the sentence is not checkable
-    passage: str
-    spans: tuple[tuple[int, int], ...] = ()
-    missing: tuple[tuple[str, str], ...] = ()
+    passage: str  # what supports the sentence
+    spans: tuple[tuple[int, int], ...] = ()  # start and end of the passage in the source's stored text
+    missing: tuple[tuple[str, str], ...] = ()  # kind and words of what was not found there
 
 
 class CitationRemoved(Event):
     """A number that does not stand for a source of this turn was taken out of the answer."""
 
     kind: Literal["citation.removed"] = "citation.removed"
-    marker: str
-    position: int
-    reason: str
+    marker: str  # as the model wrote it
+    position: int  # where it would have stood in the answer
+    reason: str  # why it cannot be cited
 
 
 class Notice(Event):
     """Something a person should know, said beside the answer: "Quoted from your documents; no model is set"."""
 
     kind: Literal["notice"] = "notice"
-    text: str
+    text: str  # one or two sentences
 
 
 class TurnFinished(Event):
     """The end of the turn's log. In the thread's log too."""
 
     kind: Literal["turn.finished"] = "turn.finished"
-    status: Literal["complete", "partial", "failed"]
-    reason: str = ""
-    searched: Searched = "not needed"
-    usage: dict[str, int] = Field(default_factory=dict)
+    status: Literal["complete", "partial", "failed"]  # one of three endings
+    reason: str = ""  # why it is partial or failed
+    searched: Searched = "not needed"  # how the search for this turn ended
+    usage: dict[str, int] = Field(default_factory=dict)  # tokens by kind, as the provider reported them
 
 
 class FollowUps(Event):
     """Questions that could come next. In the thread's log."""
 
     kind: Literal["followups"] = "followups"
-    questions: tuple[str, ...]
+    questions: tuple[str, ...]  # at most three
 
 
 class Titled(Event):
     """The thread has a title now. In the thread's log."""
 
     kind: Literal["title"] = "title"
-    title: str
+    title: str  # a few words
 
 
 class StateChanged(Event):
     """One entry of state or profile changed. In the thread's log."""
 
     kind: Literal["state.changed"] = "state.changed"
-    op: str
-    key: str
-    about: Literal["thread", "subject"]
-    old: str | None
-    new: str | None
-    quote: str
-    said_by: str
+    op: str  # what the delta did: set, retract, open, resolve, decide
+    key: str  # the entry
+    about: Literal["thread", "subject"]  # whether it holds for the thread or for the person
+    old: str | None  # value before, if there was one
+    new: str | None  # value now, if there is one
+    quote: str  # the words it was taken from
+    said_by: str  # who said so: the person, an operator or a source
 
 
 AnyEvent = Annotated[
