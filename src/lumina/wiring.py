@@ -26,6 +26,8 @@ on a store alone. Heavy modules are imported inside the functions.
 """
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
 
 from lumina.memory.errors import UsageError
@@ -38,6 +40,7 @@ from lumina.memory.visible_text import one_line
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+    from lumina.adapters.documents.library import Library
     from lumina.agent.desk import Limits
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
@@ -165,3 +168,16 @@ async def open_threads(
     from lumina.stores.opening import open_store
 
     return Threads(await open_store(database), zone=zone, clock=clock)
+
+
+@asynccontextmanager
+async def open_library(database: str | os.PathLike[str] | None = None) -> AsyncIterator["Library"]:
+    """The documents of a database, for the commands that add, list and remove them."""
+    from lumina.adapters.documents.library import Library
+    from lumina.stores.opening import open_store
+
+    store = await open_store(database)
+    try:
+        yield Library(cast("DocumentStore", store))
+    finally:
+        await store.close()

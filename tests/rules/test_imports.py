@@ -28,7 +28,7 @@ package, allowed = sys.argv[1], set(json.loads(sys.argv[2]))
 class Blocked:  # a finder
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
-        if top in allowed or top == "lumina" or top in sys.stdlib_module_names:
+        if top in allowed or top == "lumina" or top in sys.stdlib_module_names or top.startswith("_sysconfigdata"):
             return None
         raise ModuleNotFoundError(f"{name} is blocked", name=name)
 

@@ -31,10 +31,11 @@ async def recollect(
         return Recollection()
     asked = recall.query_words(question)
     matches = await store.matches(scope, asked, before=before, cap=recall.MATCH_CAP)
-    passages = await store.passages(scope, recall.candidates(matches))
+    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
     known = (f"{entry.key.replace('.', ' ')}: {entry.value}" for entry in (*profile.current(), *state.current()))
     recalled = recall.decide(
         question,
+        before=before,
         window=[f"{turn.question}\n{turn.answer}" for turn in window],
         state="\n".join(known),
         matches=matches,
@@ -82,7 +83,7 @@ async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int
     if before <= 1:
         return Recollection(reason="every earlier turn is sent word for word")
     matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
-    passages = await store.passages(scope, recall.candidates(matches))
+    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
     picks = rank(query, recall.rarity(matches), passages, Speakers())
     keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
     return Recollection(

@@ -336,9 +336,7 @@ TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
 @given(st.data(), TEXTS)
 @settings(max_examples=100, deadline=None)
-def test_demand_8_every_way_of_cutting_the_stream_gives_the_same_answer(
-    data: st.DataObject, text: str
-) -> None:
+def test_demand_8_every_way_of_cutting_the_stream_gives_the_same_answer(data: st.DataObject, text: str) -> None:
     whole = streamed(text, [])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=len(text))))
     for way in (cuts, list(range(1, len(text)))):
@@ -388,9 +386,7 @@ def test_the_stream_never_holds_back_more_than_a_marker_or_a_span(text: str, siz
     ],
 )
 @pytest.mark.parametrize("size", [3, 1_000_000])
-def test_the_work_grows_with_the_text_and_no_faster(
-    unit: str, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_work_grows_with_the_text_and_no_faster(unit: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def looked_at(length: int) -> int:
         """Code points that the stream's readers were handed, in all."""
         total = 0

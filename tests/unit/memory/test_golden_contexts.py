@@ -3,7 +3,7 @@
 One support conversation of 200 turns, in which everything happens that is awkward for a window: legacy markers in five
 forms, an answer that cleaning empties, an answer whose cut would fall into a reasoning block, a partial and a failed
 turn, facts that are set and replaced, an issue that is opened and resolved, a question that points far back. Each file
-is the context of one turn. `LUMINA_WRITE_CONTEXTS=1 pytest tests/unit/memory/test_golden_contexts.py` writes them anew.
+is the context of one turn. `WRITE_CONTEXTS=1 pytest tests/unit/memory/test_golden_contexts.py` writes them anew.
 """
 
 import json
@@ -23,8 +23,8 @@ TURNS = (1, 2, 5, 6, 7, 9, 10, 11, 12, 19, 20, 21, 22, 60, 120, 121, 200)
 INSTRUCTIONS = "You help customers of a power company. Answer briefly."
 
 MARKERS = {
-    4: "Your plan is Green 12.\n\n<!--SOURCES:[{\"url\":\"https://a.test\"}]-->And here is text after the marker [1].",
-    5: "The tariff is 30 cents. <!--SOURCES:[{\"url\":\"https://b.test\"}",
+    4: 'Your plan is Green 12.\n\n<!--SOURCES:[{"url":"https://a.test"}]-->And here is text after the marker [1].',
+    5: 'The tariff is 30 cents. <!--SOURCES:[{"url":"https://b.test"}',
     6: "Older programs hid `<!--SOURCES:[...]-->` in their text; this one does not.",
     7: "One <!--SOURCES:[1]--> and two <!--SOURCES:[2]--> in one answer.",
 }
@@ -55,13 +55,15 @@ def question(n: int) -> str:
         40: "The error E42 is gone, it works now.",
         121: "What was the error code that my smart meter showed earlier?",
     }
-    return fixed.get(n, f"Question {n}: what about month {n % 12 + 1}?")
+    return fixed.get(n, f"And how much was it on day {300 + n}?")
 
 
 def answer(n: int) -> str:
     if n in MARKERS:
         return MARKERS[n]
-    return {2: LONG, 9: "<think>only thoughts, and no answer</think>", 16: "It was 52"}.get(n, f"In month {n % 12 + 1} it was {n} kWh.")
+    return {2: LONG, 9: "<think>only thoughts, and no answer</think>", 16: "It was 52"}.get(
+        n, f"On day {300 + n} it was {1000 + n} kWh."
+    )
 
 
 def reply(n: int) -> str:
@@ -102,7 +104,7 @@ async def contexts() -> dict[int, str]:
 @pytest.mark.parametrize("n", TURNS)
 async def test_the_context_is_what_the_file_says(contexts: dict[int, str], n: int) -> None:
     path = CONTEXTS / f"turn_{n}.txt"
-    if os.environ.get("LUMINA_WRITE_CONTEXTS"):
+    if os.environ.get("WRITE_CONTEXTS"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(contexts[n], encoding="utf-8", newline="\n")
     assert contexts[n] == path.read_text(encoding="utf-8")
@@ -137,14 +139,14 @@ async def test_the_state_carries_what_left_the_window(contexts: dict[int, str]) 
 
 
 async def test_an_unnoted_turn_holds_the_window_and_is_named_when_it_leaves(contexts: dict[int, str]) -> None:
-    assert "Question 14:" in contexts[30]
+    assert "on day 314?" in contexts[30]
     gone = [n for n in range(15, 201) if "Turn 14 was not noted." in contexts[n]]
     assert gone == [] or gone[-1] <= 30  # noted at turn 30, late and in its place
 
 
 async def test_recall_fires_only_when_the_question_points_back(contexts: dict[int, str]) -> None:
     fired = [n for n in contexts if "From earlier turns:" in contexts[n]]
-    assert fired == [121]
+    assert fired == [18, 121]  # at 18 the older "I live in" is what the question is about
     assert "turn 13, 2026-11-02, user: My smart meter shows error E42" in contexts[121]
 
 
