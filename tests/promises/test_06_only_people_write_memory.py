@@ -115,6 +115,14 @@ def test_from_an_answer_comes_a_decision_or_an_open_issue_and_only_if_no_source_
         assert changes == ()
 
 
+def test_an_answer_is_told_why_it_cannot_write_and_writes_only_into_its_thread():
+    """Two locks on one door: the check says no in plain words, and a Change that got past it could not be built."""
+    ops = [Op(op=op, key=f"fresh.{op}", value="buy it", quote="We decided to buy it", about="subject") for op in OPS]  # type: ignore[arg-type]
+    result = check(Note(ops=ops), turn=turn(), state=State(), profile=State(about="subject"), read_sources=False)
+    assert [(change.op, change.about) for change in result.changes] == [("open", "thread"), ("decide", "thread")]
+    assert all("only a person's words can" in refused.reason for refused in result.refused)
+
+
 @pytest.mark.parametrize(
     ("words", "source", "found"),
     [

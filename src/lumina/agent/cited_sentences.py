@@ -44,9 +44,7 @@ def cited_sentences(
     counts.
     """
     if citations is None:
-        citations = [
-            found for found in cite(answer, lambda n: n <= LARGEST_PLAIN)[1] if isinstance(found, Cited)
-        ]
+        citations = [found for found in cite(answer, lambda n: n <= LARGEST_PLAIN)[1] if isinstance(found, Cited)]
     marks = sorted(_mark(answer, citation) for citation in citations)
     starts = [mark.start for mark in marks]
     numbers: dict[Span, list[int]] = defaultdict(list)
@@ -92,9 +90,7 @@ class _Block:
         self._bare = "".join(parts)
         self._spans = self._row() if self._bare.lstrip().startswith("|") else []
         self._spans = self._spans or sentence_spans(self._bare, language=language)
-        self._spans = [
-            span for span in self._spans if any(map(str.isalnum, self._bare[span.start : span.end]))
-        ]
+        self._spans = [span for span in self._spans if any(map(str.isalnum, self._bare[span.start : span.end]))]
 
     def _row(self) -> list[Span]:
         """The cells of a table's row; the row as a whole if only one of them is cited."""

@@ -22,9 +22,7 @@ Kind = Literal["name", "number", "date", "quote", "negation"]
 NUMBER = re.compile(
     r"(?<![\w.,])\d{1,3}(?:[,.'’\u00a0\u202f]\d{3}){1,5}+(?:[.,]\d{1,9})?+(?!\d)|\d{1,18}(?:[.,]\d{1,9})?"
 )
-MAGNITUDE = re.compile(
-    r"[ \u00a0-]?(hundred|thousand|million|billion|trillion|mio|mrd|bn|k|m)\b", re.IGNORECASE
-)
+MAGNITUDE = re.compile(r"[ \u00a0-]?(hundred|thousand|million|billion|trillion|mio|mrd|bn|k|m)\b", re.IGNORECASE)
 POWERS = {
     "hundred": 2,
     "thousand": 3,
@@ -145,20 +143,13 @@ def digit_numbers(text: str) -> Iterator[Detail]:
         if start and text[start - 1].isalpha():
             continue  # A320, B2B: part of a name
         readings = _readings(match.group())
-        if (
-            end - start == 2
-            and start > 4
-            and text[start - 1] in "-–/"
-            and text[start - 5 : start - 1].isdecimal()
-        ):
+        if end - start == 2 and start > 4 and text[start - 1] in "-–/" and text[start - 5 : start - 1].isdecimal():
             readings.append(Decimal(text[start - 5 : start - 3] + match.group()))
         if magnitude := MAGNITUDE.match(text, end):
             power = Decimal(10) ** POWERS[magnitude[1].lower()]
             readings = [reading * power for reading in readings]
             end = magnitude.end()
-        yield Detail(
-            "number", text[start:end], start, end, values=tuple(dict.fromkeys(map(_plain, readings)))
-        )
+        yield Detail("number", text[start:end], start, end, values=tuple(dict.fromkeys(map(_plain, readings))))
 
 
 def _readings(digits: str) -> list[Decimal]:
@@ -189,12 +180,7 @@ def word_numbers(text: str, *, vague: bool = False) -> Iterator[Detail]:
             continue
         value = VALUES[word]
         following = found[at + 1] if at + 1 < len(found) else None
-        if (
-            following
-            and word in TENS
-            and 0 < VALUES[following[0]] < 10
-            and text[end : following[1]] in ("-", " ", "‑")
-        ):
+        if following and word in TENS and 0 < VALUES[following[0]] < 10 and text[end : following[1]] in ("-", " ", "‑"):
             value, end, skip = value + VALUES[following[0]], following[2], at + 1
         elif magnitude := MAGNITUDE.match(text, end):
             value, end = value * 10 ** POWERS[magnitude[1].lower()], magnitude.end()
@@ -267,9 +253,7 @@ def _name(text: str, run: list[Word], *, single_first: bool, strict: bool) -> It
     if not run or (len(run) == 1 and (single_first or strict) and not telling):
         return
     kept = tuple(
-        word.form
-        for word, part in zip(run, raw, strict=True)
-        if len(part) > 1 and part.lower() not in STOP_WORDS
+        word.form for word, part in zip(run, raw, strict=True) if len(part) > 1 and part.lower() not in STOP_WORDS
     )
     if kept:
         start, end = run[0].start, run[-1].end
@@ -279,11 +263,7 @@ def _name(text: str, run: list[Word], *, single_first: bool, strict: bool) -> It
 def negations(text: str) -> list[int]:
     """Where the words of negation start; `n't` where the word before it starts, `non` only by itself."""
     found = list(words(text))
-    cues = [
-        word.start
-        for word in found
-        if _denies(text[word.start : word.end].lower(), text[word.end : word.end + 1])
-    ]
+    cues = [word.start for word in found if _denies(text[word.start : word.end].lower(), text[word.end : word.end + 1])]
     for left, right in pairwise(found):
         if right.form == "t" and text[left.end : right.start] in ("'", "’") and text[left.end - 1] == "n":
             cues.append(left.start)

@@ -35,9 +35,7 @@ class SourceText:
         self.language = language
         self.spans: list[Span] = sentence_spans(text, language=language)
         self.forms: list[set[str]] = [set() for _ in self.spans]
-        self.postings: dict[str, list[int]] = defaultdict(
-            list
-        )  # form -> the sentences it stands in, in order
+        self.postings: dict[str, list[int]] = defaultdict(list)  # form -> the sentences it stands in, in order
         self._all = f"{title}\n{url}\n{text}"
         self._head = {word.form for word in words(f"{title}\n{url}")}
         self._address = "".join(character for character in url.lower() if character.isalnum())
@@ -68,9 +66,7 @@ class SourceText:
     def share_of(self, detail: Detail) -> float:
         """How much of a name, number or date stands in the source, 0 to 1."""
         if detail.kind == "number":
-            held = not self._digits.isdisjoint(detail.values) or not self._number_words.isdisjoint(
-                detail.values
-            )
+            held = not self._digits.isdisjoint(detail.values) or not self._number_words.isdisjoint(detail.values)
             return 1.0 if held else 0.0
         if detail.kind == "date":
             return max(self._share_of_date(*date) for date in detail.dates)

@@ -37,14 +37,10 @@ from lumina.memory.words import STOP_WORDS, Word, words
 __all__ = ["Missing", "SourceText", "Span", "Support", "support"]
 
 CLOSE_LOOKS = 64  # windows, and sentences, that are compared word by word: those with most of the weight
-PASSAGE = (
-    3  # sentences; three hold a gold sentence of 97 to 99 % of WiCE's supported claims, one of 91 to 93 %
-)
+PASSAGE = 3  # sentences; three hold a gold sentence of 97 to 99 % of WiCE's supported claims, one of 91 to 93 %
 NEAR = 5  # words between a negation and what it denies
 NAMED = 0.5  # a name of which no more than this is found counts as missing
-FUNCTION_WORD = (
-    0.25  # what a function word adds to a sentence of the passage, beside 1 for a word with meaning
-)
+FUNCTION_WORD = 0.25  # what a function word adds to a sentence of the passage, beside 1 for a word with meaning
 FIRST_PERSON = frozenset(
     [
         "i",
@@ -149,8 +145,7 @@ def _windows(weights: dict[str, float], source: SourceText) -> dict[int, float]:
     values = list(weights.values())
     whole = sum(values) or 1.0
     share = {
-        mask: sum(value for bit, value in enumerate(values) if mask >> bit & 1) / whole
-        for mask in set(held.values())
+        mask: sum(value for bit, value in enumerate(values) if mask >> bit & 1) / whole for mask in set(held.values())
     }
     return {middle: share[mask] for middle, mask in held.items()}
 
@@ -205,11 +200,7 @@ def _merged(chosen: list[int], spans: list[Span]) -> tuple[Span, ...]:
 def _details(claim: _Claim, language: str) -> list[Detail]:
     """Names, dates, and the numbers that are not part of a date."""
     days = list(dates(claim.text))
-    counts = [
-        number
-        for number in numbers(claim.text)
-        if not any(day.start <= number.start < day.end for day in days)
-    ]
+    counts = [number for number in numbers(claim.text) if not any(day.start <= number.start < day.end for day in days)]
     return [*days, *names(claim.text, nouns_are_capitalised=language in ("de", "lb")), *counts]
 
 

@@ -90,8 +90,8 @@ def chat(thread: ThreadOption = "", go_on: GoOn = False, model: ModelOption = ""
 def show(
     thread: Annotated[str, typer.Argument(help="The conversation; the one that was asked last if left out.")] = "",
     turn: Annotated[
-        int, typer.Option("--turn", "-n", metavar="N", help="Which turn; the last one by default.", min=1)
-    ] = 0,
+        int | None, typer.Option("--turn", "-n", metavar="N", help="Which turn; the last one by default.", min=1)
+    ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print exactly what was sent, nothing else.")] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Render again and compare with what was sent: all turns, or --turn N.")
@@ -102,8 +102,8 @@ def show(
     from lumina.cli.showing import show_turn, verify_turns
 
     if verify:
-        raise typer.Exit(verify_turns(thread, turn, as_json=as_json))
-    raise typer.Exit(show_turn(thread, turn, text=text, as_json=as_json))
+        raise typer.Exit(verify_turns(thread, turn or 0, as_json=as_json))
+    raise typer.Exit(show_turn(thread, turn or 0, text=text, as_json=as_json))
 
 
 @app.command()

@@ -6,7 +6,7 @@ retracts, opens, resolves and decides; an answer decides and opens; a source mak
 
 import json
 from collections.abc import Iterable
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -111,13 +111,20 @@ class Change:
         return self.ends == other.ends and same(self.value, other.value)
 
 
-DEFAULTS = {each.name: each.default for each in fields(Change) if each.default is not MISSING}
+DEFAULTS = tuple((each.name, each.default) for each in fields(Change))  # MISSING where there is none
+QUOTE_FIELDS = tuple(each.name for each in fields(Quote))
 
 
 def dump(change: Change) -> str:
     """Canonical JSON, ASCII only; fields at their defaults are left out."""
-    kept = {name: value for name, value in asdict(change).items() if value != DEFAULTS.get(name, MISSING)}
-    return json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    kept: dict[str, object] = {}
+    for name, default in DEFAULTS:
+        value = getattr(change, name)
+        if isinstance(value, Quote):
+            kept[name] = {part: getattr(value, part) for part in QUOTE_FIELDS}
+        elif value != default:
+            kept[name] = value
+    return CANONICAL.encode(kept)
 
 
 def dump_changes(changes: Iterable[Change]) -> str:
@@ -168,4 +175,5 @@ def _complaint(change: Change) -> str:
     return ""
 
 
+CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 CHANGES = TypeAdapter(tuple[Change, ...])

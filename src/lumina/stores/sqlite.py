@@ -200,8 +200,8 @@ class SQLiteStore:
     async def matches(self, scope: ThreadScope, words: Sequence[str], *, before: int, cap: int) -> WordMatches:
         return await self._read(recall.matches, scope, words, before, cap)
 
-    async def passages(self, scope: ThreadScope, ids: Sequence[int]) -> list[StoredPassage]:
-        return await self._read(recall.read_passages, scope, ids)
+    async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
+        return await self._read(recall.read_passages, scope, ids, around)
 
     # Documents
 

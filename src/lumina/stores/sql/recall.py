@@ -12,6 +12,7 @@ of FTS5, whose statistics would count everybody's rows.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -49,7 +50,7 @@ LAST_ID = select(func.max(passages.c.id)).where(*of_thread(passages), passages.c
 def index_passages(
     connection: Connection, scope: ThreadScope, handle: int, seq: int, attempt: int, found: Iterable[IndexedPassage]
 ) -> None:
-    found = list(found)
+    found = sorted(found, key=lambda one: (one.part != "question", one.start))  # ids go up as the thread is read
     if not found:
         return
     key = columns(scope)
@@ -126,11 +127,36 @@ PASSAGES = (
 )
 
 
-def read_passages(connection: Connection, scope: ThreadScope, ids: Sequence[int]) -> list[StoredPassage]:
+def _near(side: str, order: str) -> str:
+    held = "tenant = :in_tenant AND {0}.subject = :in_subject AND {0}.thread = :in_thread"
+    return (
+        f"SELECT one.id FROM wanted JOIN passages AS one ON one.{held.format('one')} AND one.id IN ("
+        "SELECT next.id FROM passages AS next JOIN turns AS turn USING (tenant, subject, thread, seq, attempt) "
+        f"WHERE next.{held.format('next')} AND turn.superseded <> 1 AND next.id {side} wanted.id "
+        f"ORDER BY next.id {order} LIMIT :around)"
+    )
+
+
+# For each of the ids that is there, the passages of live turns on both sides: short walks along the key, all at once.
+NEAR = text(
+    "WITH wanted AS (SELECT there.id FROM json_each(:ids) AS asked JOIN passages AS there "
+    "ON there.tenant = :in_tenant AND there.subject = :in_subject AND there.thread = :in_thread "
+    "AND there.id = asked.value) "
+    f"{_near('<', 'DESC')} UNION {_near('>', 'ASC')}"
+)
+
+
+def read_passages(
+    connection: Connection, scope: ThreadScope, ids: Sequence[int], around: int = 0
+) -> list[StoredPassage]:
+    wanted = {id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS}
+    if around > 0 and wanted:
+        values = {**inside(scope), "ids": json.dumps(sorted(wanted)), "around": around}
+        wanted |= set(connection.execute(NEAR, values).scalars())
     found: list[StoredPassage] = []
-    wanted = sorted({id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS})
-    for at in range(0, len(wanted), 500):
-        for row in connection.execute(PASSAGES, {**inside(scope), "ids": wanted[at : at + 500]}):
+    ordered = sorted(wanted)
+    for at in range(0, len(ordered), 500):
+        for row in connection.execute(PASSAGES, {**inside(scope), "ids": ordered[at : at + 500]}):
             try:
                 found.append(rows.passage(row))
             except rows.Damaged:
