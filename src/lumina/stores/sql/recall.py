@@ -127,23 +127,26 @@ PASSAGES = (
 )
 
 
-def _near(side: str, order: str) -> str:
-    held = "tenant = :in_tenant AND {0}.subject = :in_subject AND {0}.thread = :in_thread"
-    return (
-        f"SELECT one.id FROM wanted JOIN passages AS one ON one.{held.format('one')} AND one.id IN ("
-        "SELECT next.id FROM passages AS next JOIN turns AS turn USING (tenant, subject, thread, seq, attempt) "
-        f"WHERE next.{held.format('next')} AND turn.superseded <> 1 AND next.id {side} wanted.id "
-        f"ORDER BY next.id {order} LIMIT :around)"
-    )
-
-
 # For each of the ids that is there, the passages of live turns on both sides: short walks along the key, all at once.
-NEAR = text(
-    "WITH wanted AS (SELECT there.id FROM json_each(:ids) AS asked JOIN passages AS there "
-    "ON there.tenant = :in_tenant AND there.subject = :in_subject AND there.thread = :in_thread "
-    "AND there.id = asked.value) "
-    f"{_near('<', 'DESC')} UNION {_near('>', 'ASC')}"
-)
+NEAR = text("""
+    WITH wanted AS (
+        SELECT there.id FROM json_each(:ids) AS asked JOIN passages AS there ON there.id = asked.value
+        AND there.tenant = :in_tenant AND there.subject = :in_subject AND there.thread = :in_thread
+    )
+    SELECT one.id FROM wanted JOIN passages AS one
+    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
+        SELECT older.id FROM passages AS older JOIN turns USING (tenant, subject, thread, seq, attempt)
+        WHERE older.tenant = :in_tenant AND older.subject = :in_subject AND older.thread = :in_thread
+        AND turns.superseded <> 1 AND older.id < wanted.id ORDER BY older.id DESC LIMIT :around
+    )
+    UNION
+    SELECT one.id FROM wanted JOIN passages AS one
+    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
+        SELECT newer.id FROM passages AS newer JOIN turns USING (tenant, subject, thread, seq, attempt)
+        WHERE newer.tenant = :in_tenant AND newer.subject = :in_subject AND newer.thread = :in_thread
+        AND turns.superseded <> 1 AND newer.id > wanted.id ORDER BY newer.id LIMIT :around
+    )
+""")
 
 
 def read_passages(
