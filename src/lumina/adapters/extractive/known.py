@@ -9,11 +9,10 @@ key: where I live is home.city.
 import re
 from collections.abc import Iterator, Sequence
 
-from sentencex import get_sentence_boundaries  # pyright: ignore[reportAttributeAccessIssue] (built in Rust, no stubs)
-
 from lumina.adapters.extractive.memory_block import Entry, Memory, Recalled, is_number
 from lumina.adapters.extractive.phrases import SMALL_WORDS, Language, phrase
 from lumina.adapters.extractive.quoting import MARKER, quoted, weigh
+from lumina.adapters.extractive.units import sentences
 from lumina.adapters.extractive.values import slug
 from lumina.memory.words import RUN, content_words, forms
 
@@ -215,7 +214,6 @@ def cited_sentences(answer: str) -> Iterator[tuple[str, int]]:
     for marker in MARKER.finditer(answer):
         before, at = answer[at : marker.start()].rpartition("\n")[2], marker.end()
         number = marker.group()[1:-1]
-        sentences = [before[b["start_index"] : b["end_index"]].strip() for b in get_sentence_boundaries("en", before)]
-        sentences = [sentence for sentence in sentences if RUN.search(sentence)]
-        if sentences and is_number(number):
-            yield sentences[-1], int(number)
+        said = [sentence for sentence in sentences(before, "en") if RUN.search(sentence)]
+        if said and is_number(number):
+            yield said[-1], int(number)
