@@ -163,7 +163,7 @@ async def test_look_back_says_which_words_were_replaced(make_agent, scope, store
         await ask(agent, scope, f"And number {n}?")
     await ask(agent, scope, "And now?")
     [result] = await results_of(store, scope, 14)
-    rows = {row["turn"]: row for row in result["passages"]}
+    rows = {row["turn"]: row for row in result["passages"] if row["by"] == "user"}
     assert rows[1]["replaced_at"] == 2
 
 
