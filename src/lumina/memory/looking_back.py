@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from lumina.memory import recall
 from lumina.memory.change import Change, load_changes
 from lumina.memory.context import Recollection
-from lumina.memory.ranking import Speakers, rank
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredPassage
@@ -84,7 +83,9 @@ async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int
         return Recollection(reason="every earlier turn is sent word for word")
     matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
     passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
-    picks = rank(query, recall.rarity(matches), passages, Speakers())
+    picks = recall.decide(
+        query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True
+    ).picks
     keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
     return Recollection(
         fired=True,
