@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lumina.adapters.documents.document_text import Document, TextBuilder
 from lumina.adapters.documents.passages import BEFORE_DEFINITION, FULL, MAX_CODE_POINTS, MAX_GAP, cut
 from lumina.adapters.documents.readers import read_document

@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lumina.adapters.documents.document_text import Document, Refused
 from lumina.adapters.documents.readers import ENDINGS, MAX_BYTES, read_document
 
