@@ -124,3 +124,85 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     report = yield
     _forbid_skip(report)
     return report
+
+
+# Agents
+
+
+class Library:
+    """A search over a few texts: those that share a word with the query are found, in order. `down` makes it fail."""
+
+    name = "library"
+
+    def __init__(self, **texts: str) -> None:
+        self.texts = texts
+        self.down = ""
+        self.queries: list[str] = []
+
+    async def search(self, scope: object, query: str, *, limit: int) -> object:
+        from lumina.agent.ports import Empty, Failed, Found, Hit
+        from lumina.memory.words import content_words
+
+        self.queries.append(query)
+        if self.down:
+            return Failed(provider=self.name, reason=self.down, retry=True)
+        asked = set(content_words(query))
+        hits = tuple(
+            Hit(
+                locator=f"doc:{title}", url=f"https://library.test/{title}?private=1", title=title, host="library.test",
+                depth="page", stored=text, start=0, end=len(text), heading="Shelf › Book", score=1, coverage=0.95,
+            )
+            for title, text in self.texts.items()
+            if asked & set(content_words(f"{title} {text}"))
+        )  # fmt: skip
+        if hits:
+            return Found(provider=self.name, hits=hits[:limit])
+        return Empty(provider=self.name, reason=f"{len(self.texts)} texts hold none of the words")
+
+
+@pytest.fixture
+def library() -> Library:
+    return Library(
+        cache="The cache keeps up to 128 results. When it is full, the least recently used result is dropped.",
+        clearing="cache_clear empties the cache. The counters start again at zero.",
+    )
+
+
+@pytest.fixture(params=["in memory", "sqlite"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path):
+    """Every store that Lumina ships, empty."""
+    from lumina.stores.opening import open_store
+
+    opened = await open_store(tmp_path / "lumina.db" if request.param == "sqlite" else None)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def make_agent(store, library):
+    """An agent on `store` that answers with a given model; what it leaves running is stopped."""
+    from lumina.agent.desk import Desk, Limits
+    from lumina.agent.search_agent import SearchAgent
+    from lumina.testing import ScriptedModel, ScriptedNotes
+
+    agents = []
+
+    def make(model, *, search=None, notes=None, memory=True, notice="", clock=None, **limits):
+        model = ScriptedModel(model) if isinstance(model, list) else model
+        desk = Desk(
+            store=store, model=model, search=search or library, notes=notes or ScriptedNotes(), notice=notice,
+            limits=Limits(**{"note_pause": 0, **limits}),
+        )  # fmt: skip
+        agents.append(SearchAgent(desk, memory=memory, **({"clock": clock} if clock else {})))
+        return agents[-1]
+
+    yield make
+    for agent in agents:
+        await agent.quiet()
+
+
+@pytest.fixture
+def scope():
+    from lumina.memory.scope import ThreadScope
+
+    return ThreadScope(tenant="local", subject="me", thread="main")

@@ -91,9 +91,7 @@ def read_marker(buffer: str, start: int, *, final: bool) -> Marker | Unread:
         if character in CLOSERS:
             depth -= 1
             if not depth:
-                linkable = (
-                    deepest == 1 and buffer[start] == "[" and character == "]" and buffer[at - 1] != "\\"
-                )
+                linkable = deepest == 1 and buffer[start] == "[" and character == "]" and buffer[at - 1] != "\\"
                 return _marker(buffer[start + 1 + lead : at], at + 1, linkable=linkable, nested=deepest > 1)
             dagger = False
         elif character in OPENERS:

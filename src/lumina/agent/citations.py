@@ -229,9 +229,7 @@ class CitationStream:
             if read is Unread.MORE:
                 return False
             before = (
-                buffer[at:opener]
-                if self._pending is None
-                else self._pending.removesuffix("\\") + buffer[end:opener]
+                buffer[at:opener] if self._pending is None else self._pending.removesuffix("\\") + buffer[end:opener]
             )
             if isinstance(read, Marker):
                 return self._marker(before, opener, read)
@@ -257,11 +255,7 @@ class CitationStream:
                 self._at = following
         else:
             follower = buffer[self._at : self._at + 1]
-            if (
-                (bracket and bracket in "(（")
-                or follower.isalnum()
-                or (follower and follower in "([{（“‘«「『<$#\\")
-            ):
+            if (bracket and bracket in "(（") or follower.isalnum() or (follower and follower in "([{（“‘«「『<$#\\"):
                 self._answer.add(pending or self._apart(follower))
 
     def _apart(self, follower: str) -> str:

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from lumina.agent.ports import Hit
-from lumina.memory.words import STOP_WORDS, words
+from lumina.memory.words import STOP_WORDS, UNSPACED, words
+
+PUNCTUATION = "?!.,;:\"'“”„«»‘’()[]{}<>…¿¡？！。、，"
 
 Evidence = Literal["direct", "several", "thin"]
 
@@ -38,41 +40,60 @@ def evidence(hits: Sequence[Hit]) -> Evidence:
     return "direct" if lead >= CLEARLY * abs(best.score) else "several"
 
 
-# How a question that leans on the one before it begins, in the languages where that is cheap to tell. Folded
-# to lower case; a whole word must match.
+# How a question that leans on the one before it begins, in the languages where that is cheap to tell. Folded to
+# lower case; whole words must match.
 OPENINGS = (
     "and", "but", "or", "so", "also", "what about", "how about", "what if", "why not", "then", "ok", "okay",
-    "und", "aber", "oder", "was ist mit", "wie steht es mit", "und was",
-    "et", "mais", "ou", "qu'en est-il", "et si",
-    "y", "pero", "o", "qué pasa con", "que pasa con", "qué tal", "e", "ma", "mas", "en", "maar",
-    "а", "и", "но", "или", "а если", "что насчёт", "что насчет",
+    "und", "aber", "oder", "was ist mit", "wie steht es mit", "wie sieht es mit",
+    "et", "mais", "ou", "qu'en est-il", "y", "pero", "qué pasa con", "que pasa con", "qué tal", "maar",
+    "а", "и", "но", "или", "что насчёт", "что насчет",
 )  # fmt: skip
-BEGINNINGS_UNSPACED = ("那", "那么", "还有", "另外", "では", "じゃあ", "それ", "그럼", "그리고")
+OPENINGS_UNSPACED = ("那", "还有", "另外", "では", "じゃあ", "それ", "그럼", "그리고")
+# How one begins that stands alone, however short: it says what it is about.
+ALONE = (
+    "what is", "what's", "what are", "what does", "what do", "who is", "explain", "define", "how does", "was ist",
+    "was sind", "was macht", "wer ist", "qu'est-ce", "qué es", "que es", "cos'è", "o que é", "что такое", "кто такой",
+)  # fmt: skip
+# A yes-or-no question about what one may do: opened by these it leans on what was spoken of more often than not.
+MAY_I = ("can i", "can we", "can you", "could i", "should i", "may i", "kann ich", "puis-je", "puedo", "можно ли")
 POINTERS = frozenset(
-    """it its they them their theirs this that these those one ones there other others same instead else
-    former latter second third last first both either es sie ihn ihm ihnen das dies dieser diese dieses davon
-    damit dafür darin dort stattdessen il elle ils elles ça cela celui celle ceux lui leur ello eso esto ese
-    esa aquello lo la los las él ella ellos это этого этому этим его её ее их он она они них там""".split()
+    """it its they them their theirs this that these those one ones there others same instead else former latter both
+    sie ihn ihm ihnen das dies dieser diese dieses davon damit dafür darin dort stattdessen elle ils elles ça
+    cela celui celle ceux lui leur ello eso esto ese esa aquello él ella ellos это этого этому этим его её ее их он
+    она они них там""".split()
 )
-FEW = 2  # content words; a question with no more, and no program name, rarely stands alone
+# What other languages' questions are made of, beside the English stop words.
+FUNCTION_WORDS = STOP_WORDS | frozenset(
+    """wie was wer wo wann warum welche welcher ich wir man kann muss soll ist sind ein eine einen der die den dem im in
+    mit für auf von zu und nicht comment quoi que qui où quand pourquoi je on peux peut faut est sont un une le la les
+    des du de dans avec pour sur et pas cómo como qué dónde cuándo por para quién puedo se es son una el los las del
+    con y no как что где когда почему кто можно ли я мы на с для и не это""".split()
+)
+LONG = 5  # content words; a question with as many says for itself what it is about
 
 
 def is_follow_up(question: str, previous_questions: Sequence[str]) -> bool:
-    """Whether `question` leans on the ones before it: it opens so, points back, or has hardly a word of its
-    own.
+    """Whether `question` leans on the ones before it: it opens so, points back, or has hardly a word of its own.
+
+    A pronoun points back only if at most one content word stands before it; later it means something within the
+    question ("run a subprocess and capture its output").
 
     >>> is_follow_up("can I clear it?", ["What does functools.lru_cache do?"])
     True
+    >>> is_follow_up("What is a decorator?", ["What does functools.lru_cache do?"])
+    False
     """
     if not previous_questions or not question.strip():
         return False
-    text = " ".join(question.lower().split())
-    if text.startswith(BEGINNINGS_UNSPACED) or any(_begins(text, opening) for opening in OPENINGS):
-        return True
+    text = " ".join(question.lower().split()).lstrip("¿¡ ")
     own = _content(question)
-    if len(own) <= FEW and not _names_something(question):
+    if not own or text.startswith(OPENINGS_UNSPACED) or _opens(text, OPENINGS):
         return True
-    return len(own) <= 2 * FEW and not POINTERS.isdisjoint(text.replace("?", " ").replace(",", " ").split())
+    if len(own) < LONG and _points_back(text):
+        return True
+    if _opens(text, ALONE) or any(_is_name(word) for word in own):
+        return False
+    return len(own) <= (3 if _opens(text, MAY_I) else 1) and not UNSPACED.search(question)
 
 
 def follow_up_query(question: str, previous_questions: Sequence[str]) -> str:
@@ -100,16 +121,33 @@ def follow_up_query(question: str, previous_questions: Sequence[str]) -> str:
     return " ".join(asked) or question
 
 
-def _begins(text: str, opening: str) -> bool:
-    return text.startswith(opening) and (len(text) == len(opening) or not text[len(opening)].isalnum())
+def _opens(text: str, openings: Sequence[str]) -> bool:
+    """Whether `text` (folded, single spaces) begins with one of the openings as whole words."""
+    return any(
+        text.startswith(opening) and (len(text) == len(opening) or not text[len(opening)].isalnum())
+        for opening in openings
+    )
+
+
+def _points_back(text: str) -> bool:
+    """Whether a pronoun stands in `text` before its second content word."""
+    before = 0
+    for token in text.split():
+        bare = token.strip(PUNCTUATION)
+        if bare in POINTERS:
+            return True
+        before += bool(_content(bare))
+        if before > 1:
+            return False
+    return False
 
 
 def _content(text: str) -> list[str]:
     """The words of `text` that carry meaning, as written: program names stay whole."""
     kept = []
     for token in text.split():
-        bare = token.strip("?!.,;:\"'“”„«»‘’()[]{}<>…¿¡？！。、，")
-        if bare and any(raw.lower() not in STOP_WORDS for raw in _raw(bare)):
+        bare = token.strip(PUNCTUATION)
+        if bare and bare.lower() not in POINTERS and any(raw.lower() not in FUNCTION_WORDS for raw in _raw(bare)):
             kept.append(bare)
     return kept
 
@@ -118,8 +156,6 @@ def _raw(token: str) -> list[str]:
     return [token[word.start : word.end] for word in words(token) if word.end - word.start > 1 or not token.isascii()]
 
 
-def _names_something(text: str) -> bool:
-    """Whether a program's name (`os.path`, `lru_cache`) or a word in capitals inside stands in the text."""
-    return any(
-        "_" in token or "." in token[1:-1] or any(letter.isupper() for letter in token[1:]) for token in _content(text)
-    )
+def _is_name(token: str) -> bool:
+    """Whether the token is a program's name: `os.path`, `lru_cache`, `DictReader`."""
+    return "_" in token or "." in token[1:-1] or any(letter.isupper() for letter in token[1:])

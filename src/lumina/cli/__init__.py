@@ -1,1 +1,1 @@
-"""The command line: `lumina ask`, `chat`, `show`, `docs`, `threads`."""
+"""The command line: ask, chat, show, threads, docs. Each command imports what it needs when it runs."""

@@ -6,13 +6,13 @@ retracts, opens, resolves and decides; an answer decides and opens; a source mak
 
 import json
 from collections.abc import Iterable
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from lumina.memory.errors import StoreError, UsageError
-from lumina.memory.evidence import same
+from lumina.memory.evidence import CONTROLS, same
 from lumina.memory.keys import is_key
 from lumina.memory.turns import Part
 
@@ -111,13 +111,20 @@ class Change:
         return self.ends == other.ends and same(self.value, other.value)
 
 
-DEFAULTS = {each.name: each.default for each in fields(Change) if each.default is not MISSING}
+DEFAULTS = tuple((each.name, each.default) for each in fields(Change))  # MISSING where there is none
+QUOTE_FIELDS = tuple(each.name for each in fields(Quote))
 
 
 def dump(change: Change) -> str:
     """Canonical JSON, ASCII only; fields at their defaults are left out."""
-    kept = {name: value for name, value in asdict(change).items() if value != DEFAULTS.get(name, MISSING)}
-    return json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    kept: dict[str, object] = {}
+    for name, default in DEFAULTS:
+        value = getattr(change, name)
+        if isinstance(value, Quote):
+            kept[name] = {part: getattr(value, part) for part in QUOTE_FIELDS}
+        elif value != default:
+            kept[name] = value
+    return CANONICAL.encode(kept)
 
 
 def dump_changes(changes: Iterable[Change]) -> str:
@@ -149,6 +156,8 @@ def _complaint(change: Change) -> str:
         return f"a {change.op} is not for a {change.kind}"
     if change.ends == bool(change.value) or len(change.value) > MAX_VALUE:
         return f"a {change.op} has {'no' if change.ends else f'a value of 1 to {MAX_VALUE} characters'} value"
+    if any(map(CONTROLS.search, (change.value, change.by, change.why))):
+        return "it holds a control character"
     if (change.said_by == "operator") != (change.correction > 0) or (change.said_by == "operator") != bool(change.by):
         return "a correction is an operator's, counts from 1 and says by whom; nothing else does"
     if change.said_by == "user" and (
@@ -166,4 +175,5 @@ def _complaint(change: Change) -> str:
     return ""
 
 
+CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 CHANGES = TypeAdapter(tuple[Change, ...])

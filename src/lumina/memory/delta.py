@@ -21,11 +21,12 @@ from lumina.memory.evidence import (
     in_one_line,
     normalised,
     overlapping,
+    plain_line,
     same,
     sentences,
     verbatim,
 )
-from lumina.memory.keys import near_key, normal_key
+from lumina.memory.keys import MAX_KEY, near_key, normal_key
 from lumina.memory.note import DeltaRequest, Note, NoteError, Op, Refused, delta_request, parse_note
 from lumina.memory.state import State
 from lumina.memory.turns import Part, Turn
@@ -105,9 +106,9 @@ def check(
         try:
             accepted[place] = desk.accept(op, place, accepted.values())
         except _No as no:
-            refused.append(Refused(op=op.op, key=in_one_line(op.key)[:100], reason=no.reason, again=no.again))
+            refused.append(Refused(op=op.op, key=plain_line(op.key, MAX_KEY), reason=no.reason, again=no.again))
         except UsageError as error:
-            refused.append(Refused(op=op.op, key=in_one_line(op.key)[:100], reason=str(error)))
+            refused.append(Refused(op=op.op, key=plain_line(op.key, MAX_KEY), reason=str(error)))
     return Checked(changes=tuple(accepted[place] for place in sorted(accepted)), refused=tuple(refused))
 
 
@@ -127,9 +128,7 @@ def correct(
     """A person's correction after `turn`, the `correction`-th there (from 1). Raises UsageError."""
     path, text = normal_key(key), in_one_line(value)
     if path is None:
-        raise UsageError(f"{in_one_line(key)[:100]!r} is not a key. Write it like home.city.")
-    if CONTROLS.search(text):
-        raise UsageError(f"The value of {path} holds a control character.")
+        raise UsageError(f"{plain_line(key, MAX_KEY)!r} is not a key. Write it like home.city.")
     return Change(
         op=op,
         kind=KIND_OF[op],
@@ -143,8 +142,8 @@ def correct(
         correction=correction,
         day=day,
         thread=thread if about == "subject" else "",
-        by=by,
-        why=why,
+        by=in_one_line(by),
+        why=in_one_line(why),
     )
 
 
@@ -191,7 +190,7 @@ class _Desk:
         self.before = Shown(self.previous.answer if self.previous else "")
 
     def accept(self, op: Op, place: int, others: Iterable[Change]) -> Change:
-        key = self._key(op)
+        key = self._key(op, {other.key for other in others})
         said = self._evidence(op, key)
         if op.op == "resolve":
             _check_resolution(said, others)
@@ -214,11 +213,11 @@ class _Desk:
             source=op.source or 0 if said.said_by == "source" else 0,
         )
 
-    def _key(self, op: Op) -> str:
+    def _key(self, op: Op, others: set[str]) -> str:
         key = normal_key(op.key)
         if key is None:
             raise _No("its key is not a dotted lower-case path such as home.city", again=True)
-        known = self.state.keys() | (self.profile.keys() if self.profile else set()) | set(self.declared)
+        known = others | self.state.keys() | (self.profile.keys() if self.profile else set()) | set(self.declared)
         near = near_key(key, known)
         if near and not self.second_try:
             raise _No(f"its key nearly equals {near}: use that one, or repeat yours if it is another thing", again=True)

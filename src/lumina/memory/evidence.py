@@ -28,6 +28,7 @@ HEAD, TAIL = 16_000, 8_000  # code points of a long text that the delta step is 
 MAX_MARKS = 30  # combining marks taken with one letter; sorting an endless run of them would be quadratic
 # Control characters, lone surrogates, and the marks that turn the direction of a line around.
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 MARKER = re.compile(r"\[([0-9]{1,9})\]")
 STOP = re.compile(r"(?<![.!?…])[.!?…]+|[。！？؟]|\n")
 NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
@@ -113,6 +114,14 @@ def same(one: str, other: str) -> bool:
 def in_one_line(text: str) -> str:
     """`text` with every run of white space as one space."""
     return " ".join(text.split())
+
+
+def plain_line(value: object, limit: int) -> str:
+    """A text of one line without control characters; "" for anything that is no text, or far too long to be one."""
+    if not isinstance(value, str) or len(value) > 10 * limit:
+        return ""
+    line = in_one_line(CONTROLS.sub(" ", value))
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def verbatim(value: str, quote: str) -> str | None:

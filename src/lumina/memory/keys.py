@@ -6,6 +6,7 @@ its own key, so a new key that nearly equals an existing one is worth a question
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from lumina.memory.words import forms
 
@@ -37,7 +38,7 @@ def near_key(key: str, existing: Iterable[str]) -> str | None:
 
 
 def _near(one: str, other: str) -> bool:
-    if _letters(one) == _letters(other) or sorted(forms(one)) == sorted(forms(other)):
+    if _letters(one) == _letters(other) or _words(one) == _words(other):
         return True
     if one.endswith("." + other) or other.endswith("." + one):
         return True
@@ -46,6 +47,11 @@ def _near(one: str, other: str) -> bool:
         return False
     unlike = [(a, b) for a, b in zip(mine, theirs, strict=True) if a != b]
     return len(unlike) == 1 and min(map(len, unlike[0])) >= 5 and _one_letter_apart(*unlike[0])
+
+
+@lru_cache(maxsize=16384)
+def _words(key: str) -> list[str]:
+    return sorted(forms(key))
 
 
 def _letters(key: str) -> str:

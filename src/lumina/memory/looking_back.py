@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lumina.memory import recall
 from lumina.memory.change import Change, load_changes
 from lumina.memory.context import Recollection
+from lumina.memory.ranking import Speakers, rank
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredPassage
@@ -30,10 +31,11 @@ async def recollect(
         return Recollection()
     asked = recall.query_words(question)
     matches = await store.matches(scope, asked, before=before, cap=recall.MATCH_CAP)
-    passages = await store.passages(scope, recall.candidates(matches))
+    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
     known = (f"{entry.key.replace('.', ' ')}: {entry.value}" for entry in (*profile.current(), *state.current()))
     recalled = recall.decide(
         question,
+        before=before,
         window=[f"{turn.question}\n{turn.answer}" for turn in window],
         state="\n".join(known),
         matches=matches,
@@ -73,4 +75,22 @@ def _quotes(change: Change, passage: StoredPassage) -> bool:
         and (quote.seq, quote.attempt, quote.part) == (passage.seq, passage.attempt, passage.part)
         and quote.start < passage.end
         and passage.start < quote.end
+    )
+
+
+async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
+    """What a model finds that asks for it: recall without the gate, passages of turns with seq < before, best first."""
+    if before <= 1:
+        return Recollection(reason="every earlier turn is sent word for word")
+    matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
+    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
+    picks = rank(query, recall.rarity(matches), passages, Speakers())
+    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
+    return Recollection(
+        fired=True,
+        reason="the model asked",
+        picks=picks,
+        extent="full",
+        turns=await store.turns(scope, keys) if keys else {},
+        replaced=await replaced_values(store, scope, [pick.passage for pick in picks], state),
     )

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, field_
 
 from lumina.memory.change import Operation, reason_of
 from lumina.memory.errors import UsageError
-from lumina.memory.evidence import CONTROLS, in_one_line, pieces
+from lumina.memory.evidence import SURROGATE, pieces, plain_line
 from lumina.memory.state import Entry, State
 from lumina.memory.turns import Message, Turn
 from lumina.memory.words import content_words
@@ -118,6 +118,8 @@ class Op(BaseModel):
     def _text(cls, value: Any) -> Any:
         if value is None:
             return ""
+        if isinstance(value, str) and SURROGATE.search(value):
+            raise ValueError("half a character cannot be kept")
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
     @field_validator("source", mode="before")
@@ -146,13 +148,13 @@ class Note(BaseModel):
     @field_validator("followups", mode="before")
     @classmethod
     def _followups(cls, value: Any) -> list[str]:
-        texts = [_line(each, MAX_FOLLOWUP) for each in value] if isinstance(value, list | tuple) else []
+        texts = [plain_line(each, MAX_FOLLOWUP) for each in value] if isinstance(value, list | tuple) else []
         return list(dict.fromkeys(text for text in texts if text))[:MAX_FOLLOWUPS]
 
     @field_validator("title", mode="before")
     @classmethod
     def _title(cls, value: Any) -> str:
-        return _line(value, MAX_TITLE)
+        return plain_line(value, MAX_TITLE)
 
 
 def delta_request(
@@ -278,15 +280,7 @@ def _int(digits: str) -> int:
 
 def _unreadable(raw: Any, reason: str) -> Refused:
     named = raw if isinstance(raw, dict) else {}
-    return Refused(op=_line(named.get("op"), 20), key=_line(named.get("key"), 100), reason=reason)
-
-
-def _line(value: Any, limit: int) -> str:
-    """A text of one line without control characters; "" for anything that is no text, or too long to be one."""
-    if not isinstance(value, str) or len(value) > 10 * limit:
-        return ""
-    line = in_one_line(CONTROLS.sub(" ", value))
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return Refused(op=plain_line(named.get("op"), 20), key=plain_line(named.get("key"), 100), reason=reason)
 
 
 def _told(text: str) -> str | dict[str, str]:

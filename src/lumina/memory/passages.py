@@ -9,6 +9,7 @@ A passage is two offsets into the part as it is stored; it never begins or ends 
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from lumina.memory.turns import IndexedPassage, Part
@@ -21,6 +22,9 @@ MOST = 90
 FENCE = ("```", "~~~")
 # Where a sentence may end: at most three closing marks follow it, so that the search stays linear.
 SENTENCE_END = re.compile(r"[.!?…؟][\"'”’»)\]]{0,3}(?=\s)|[。！？｡][\"”’」』）)]{0,3}")
+
+JOINER = "\u200d"
+VIRAMA = 9  # the combining class of the signs that join two consonants
 
 Span = tuple[int, int]
 
@@ -119,8 +123,26 @@ def _cut(text: str, start: int, end: int) -> Iterator[Span]:
                 if text[back - 1].isspace():
                     stop = back
                     break
+            else:
+                stop = _before_cluster(text, start, stop)
         yield start, stop
         start = stop
+
+
+def _before_cluster(text: str, start: int, stop: int) -> int:
+    """`stop`, moved back a little where it would part a letter from its marks or a joined emoji."""
+    for at in range(stop, max(start, stop - 16), -1):
+        if not (_joins(text[at]) or text[at - 1] == JOINER or unicodedata.combining(text[at - 1]) == VIRAMA):
+            return at
+    return stop
+
+
+def _joins(character: str) -> bool:
+    return (
+        unicodedata.category(character).startswith("M")
+        or character == JOINER
+        or "\U0001f3fb" <= character <= "\U0001f3ff"  # skin tones
+    )
 
 
 def _reach(text: str, start: int, end: int) -> int:

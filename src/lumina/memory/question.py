@@ -48,12 +48,22 @@ EMPTY_ES = """
     he has ha hemos han había no sí gracias bueno entonces con sin para sobre entre muy más recomiendas recomienda
     aconsejas piensas crees dijiste decir
 """
+# Scripts of their own, so that they cannot be taken for words of another language. Chinese and Japanese in pairs.
+EMPTY_OTHER = """
+    告诉 告訴 关于 關於 知道 可以 一下 一些 时候 時候 为什 為什 因为 因為 所以 但是 如果 还是 還是
+    或者 我们 我們 推荐 推薦 建议 建議
+    觉得 覺得 认为 認為 应该 應該 需要 想要 谢谢 謝謝 好的
+    那么 那麼 然后 然後 更多
+    教え 言っ 言う 思い 思う 思っ 勧め 知り 下さ 他に 次に
+    ماذا ما هل عن في من على الى إلى هذا هذه ذلك تلك انت أنت انا أنا كيف لماذا متى أين اين او أو ثم لي لك لا نعم شكرا
+    تنصح تنصحني توصي تقترح رأيك وماذا وما وهل وكيف وبماذا بماذا المزيد أخبرني اخبرني
+"""
 
-EMPTY = frozenset(forms(EMPTY_EN))
+EMPTY = frozenset(forms(EMPTY_EN + EMPTY_OTHER))
 FOREIGN = tuple(frozenset(forms(table)) for table in (EMPTY_DE, EMPTY_FR, EMPTY_ES))
 ENGLISH = frozenset(form for word in STOP_WORDS for form in forms(word)) | EMPTY
 # Characters that stand in Chinese function words; kana pairs are treated the same: they are endings and particles.
-EMPTY_HAN = frozenset("的了吗嗎呢吧啊是我你您他她它们們这這那哪什么麼甚怎样樣在和与與就也都还還很有个個請请说說過过")
+EMPTY_HAN = frozenset("何的了吗嗎呢吧啊是我你您他她它们們这這那哪什么麼甚怎样樣在和与與就也都还還很有个個請请说說過过")
 KANA = re.compile("[\u3041-\u3096]+")
 
 MONTHS = (
@@ -77,7 +87,7 @@ ORDINAL = r"(?:st|nd|rd|th|\.|er)?"
 DATE = re.compile(
     rf"(?:(?P<before>\b\d{{1,2}}){ORDINAL} (?:of |de )?"
     rf"|(?P<lead>\b(?:in|of|since|until|last|this|im|seit|en|de|du|fin|في) ))?"
-    rf"\b(?P<month>{NAME})\b(?:,? (?P<after>\d{{1,2}})\b{ORDINAL}(?!\d))?(?:,? (?:de |of )?(?P<year>(?:19|20)\d\d)\b)?"
+    rf"\b(?P<month>{NAME})\b(?:,? (?P<after>\d{{1,2}})(?!\d){ORDINAL})?(?:,? (?:de |of )?(?P<year>(?:19|20)\d\d)\b)?"
 )
 DIGITS = re.compile(
     r"\b(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"

@@ -7,13 +7,13 @@ score and are not sent. To that comes what the question says about the passage b
 asks for, that it asks when something was, the month or day it names.
 
 Weights and distances were measured on conversations between people (LoCoMo, development half) and on chats with
-assistants, and are one setting for both. Only the passages at hand count as neighbours: one without a word of the
-question adds nothing but length, so it need not be fetched, and the work is bounded by the number of candidates.
+assistants, and are one setting for both. Only the passages at hand count, as neighbours and as results: the work is
+bounded by how many the caller has fetched and does not grow with the thread.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lumina.memory.passages import rough_tokens
@@ -55,8 +55,10 @@ class Pick:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A passage as it is scored: what of the question it holds, and where it stands."""
+
     passage: StoredPassage
     place: int  # parts of turns since the thread began
     found: Counter[str]  # the question's words in it
@@ -64,15 +66,17 @@ class _Unit:
     per_token: float  # characters a token has in it
 
 
-def rank(
-    question: str, weights: Mapping[str, float], passages: Sequence[StoredPassage], speakers: Speakers
-) -> tuple[Pick, ...]:
-    """`passages` best first. `weights`: idf of the question's words. The same input gives the same order: equal scores
-    are ordered newest first."""
-    weights = {
-        word: weight for word, weight in weights.items() if word not in _spoken_names(question, speakers)
-    } or weights
-    units = sorted((_unit(passage, weights) for passage in passages), key=_order)
+def units_of(passages: Iterable[StoredPassage], words: Collection[str]) -> list[Unit]:
+    """`passages` in the order of the thread, with the asked words they hold."""
+    return sorted((_unit(passage, words) for passage in passages), key=_order)
+
+
+def rank(question: str, weights: Mapping[str, float], units: Sequence[Unit], speakers: Speakers) -> tuple[Pick, ...]:
+    """The passages best first. One that holds no word of the question, has no neighbour that does and was not said
+    when the question asks about is left out; of equal scores the newest comes first. `weights`: idf of the question's
+    words; `units` in the order of the thread."""
+    names = _spoken_names(question, speakers)
+    weights = {word: weight for word, weight in weights.items() if word not in names} or weights
     scores = [0.0] * len(units)
     for weight, reach in ((OWN, -1), (NEAR, NEAR_REACH), (WIDE, WIDE_REACH)):
         found = [_with_neighbours(units, at, reach) for at in range(len(units))]
@@ -80,35 +84,32 @@ def rank(
         raw = [_bm25(words, length / (mean or 1.0), weights) for words, length in found]
         best = max(raw, default=0.0) or 1.0
         scores = [score + weight * value / best for score, value in zip(scores, raw, strict=True)]
-    bonus = _bonuses(question, speakers)
-    picks = [
-        Pick(passage=unit.passage, score=score + bonus(unit.passage)) for unit, score in zip(units, scores, strict=True)
+    when, who = _time_bonus(question), _speaker_bonus(question, speakers)
+    timely = [score + when(unit.passage) for unit, score in zip(units, scores, strict=True)]
+    newest_first = [
+        Pick(passage=unit.passage, score=score + who(unit.passage))
+        for unit, score in zip(reversed(units), reversed(timely), strict=True)
+        if score
     ]
-    newest_first = picks[::-1]
     return tuple(sorted(newest_first, key=lambda pick: -pick.score))
 
 
-def found_words(text: str, words: Collection[str]) -> Counter[str]:
-    """How often each of `words` stands in `text`."""
-    return Counter(word for word in content_words(text) if word in words)
-
-
-def _unit(passage: StoredPassage, weights: Mapping[str, float]) -> _Unit:
+def _unit(passage: StoredPassage, words: Collection[str]) -> Unit:
     body = content_words(passage.text)
-    return _Unit(
+    return Unit(
         passage=passage,
         place=2 * passage.seq + (passage.part == "answer"),
-        found=Counter(word for word in body if word in weights),
+        found=Counter(word for word in body if word in words),
         length=len(body),
         per_token=len(passage.text) / (rough_tokens(passage.text) or 1.0),
     )
 
 
-def _order(unit: _Unit) -> tuple[int, int, int]:
+def _order(unit: Unit) -> tuple[int, int, int]:
     return unit.place, unit.passage.start, unit.passage.id
 
 
-def _with_neighbours(units: Sequence[_Unit], at: int, reach: int) -> tuple[Counter[str], int]:
+def _with_neighbours(units: Sequence[Unit], at: int, reach: int) -> tuple[Counter[str], int]:
     """The words and the length of a unit and of those within `reach` tokens of it on the same day."""
     words, length = Counter(units[at].found), units[at].length
     for step in (-1, 1):
@@ -120,7 +121,7 @@ def _with_neighbours(units: Sequence[_Unit], at: int, reach: int) -> tuple[Count
     return words, length
 
 
-def _gap(one: _Unit, other: _Unit) -> float:
+def _gap(one: Unit, other: Unit) -> float:
     """Tokens between two passages; what is not at hand between them is taken at UNSEEN a part."""
     if one.passage.day != other.passage.day:
         return math.inf
@@ -133,7 +134,7 @@ def _gap(one: _Unit, other: _Unit) -> float:
 def _bm25(found: Counter[str], length: float, weights: Mapping[str, float]) -> float:
     """`length` as a multiple of the mean."""
     norm = K1 * (1 - B + B * length)
-    return sum(weights[word] * times * (K1 + 1) / (times + norm) for word, times in found.items())
+    return sum(weights[word] * times * (K1 + 1) / (times + norm) for word, times in found.items() if word in weights)
 
 
 def _spoken_names(question: str, speakers: Speakers) -> frozenset[str]:
@@ -144,20 +145,19 @@ def _spoken_names(question: str, speakers: Speakers) -> frozenset[str]:
     return frozenset(forms(speakers.user if part == "question" else speakers.assistant))
 
 
-def _bonuses(question: str, speakers: Speakers) -> Callable[[StoredPassage], float]:
+def _speaker_bonus(question: str, speakers: Speakers) -> Callable[[StoredPassage], float]:
     part = named(question, speakers.names) or (None if speakers.people else whose(question))
+    prior = 0.0 if speakers.people else USER
+    return lambda passage: (SPEAKER if passage.part == part else 0.0) + (prior if passage.part == "question" else 0.0)
+
+
+def _time_bonus(question: str) -> Callable[[StoredPassage], float]:
     dates, when = dates_in(question), asks_when(question)
 
     def bonus(passage: StoredPassage) -> float:
-        total = SPEAKER if part == passage.part else 0.0
-        if not speakers.people and passage.part == "question":
-            total += USER
-        if when and has_time_word(passage.text):
-            total += TIME
+        total = TIME if when and has_time_word(passage.text) else 0.0
         if any(date.in_month_of(passage.day) for date in dates):
             total += MONTH
-        if any(date.is_day(passage.day) for date in dates):
-            total += DAY
-        return total
+        return total + DAY if any(date.is_day(passage.day) for date in dates) else total
 
     return bonus

@@ -2,33 +2,35 @@
 
 A follow-up leans on the last turns, and they are in the window word for word; fetching what merely sounds related
 would put nineteen old remarks beside "ok, what do you recommend". So recall has a gate. It opens for two reasons only:
-the question uses words of reference ("earlier", "you said", "the first option", a day on which something older was
-said), or one older turn covers clearly more of the question's rare words than any turn of the window or the state
+the question uses words of reference ("earlier", "you said", "the first option", a month or day on which something older
+was said), or one older turn covers clearly more of the question's rare words than any turn of the window or the state
 does. The reason is a sentence for a person and stands in the receipt, whether it opened or not.
 
 Nothing here reads or waits. The caller goes
 
-    query_words(question) -> store.matches(words, before=window's first seq, cap=MATCH_CAP)
-    candidates(matches)   -> store.passages(ids)
-    decide(...)           -> pick_within(...)
+    query_words(question)  -> store.matches(words, before=first seq of the window, cap=MATCH_CAP)
+    candidates(matches)    -> store.passages(ids, around=AROUND)
+    decide(...)            -> pick_within(...)
 
-and every step is bounded: 12 words, 400 ids a word, 100 passages. A thread of ten thousand turns costs what one of a
-hundred does. The figures of the gate and the ranking are in docs; benchmarks/recall_locomo.py measures them.
+and every step is bounded: 12 words, 400 ids a word, 100 candidates with two neighbours on each side. A thread of ten
+thousand turns costs what one of a few hundred does. The neighbours matter: two thirds of the messages that hold an
+answer share no word with the question, but stand beside one that does. benchmarks/recall_locomo.py measures all this.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from lumina.memory.question import dates_in, subject_words
-from lumina.memory.ranking import Pick, Speakers, found_words, rank
+from lumina.memory.ranking import Pick, Speakers, Unit, rank, units_of
 from lumina.memory.reference import pointing_phrase
 from lumina.memory.store import StoredPassage, WordMatches
 from lumina.memory.words import content_words, words
 
 __all__ = [
+    "AROUND",
     "CANDIDATES",
     "MATCH_CAP",
     "QUERY_WORDS",
@@ -48,16 +50,18 @@ __all__ = [
 QUERY_WORDS = 12
 MATCH_CAP = 400
 CANDIDATES = 100
+AROUND = 2  # passages on each side of a candidate that are fetched with it
 MARGIN = 0.10  # of the question's idf weight: how much more an older turn must cover
 LENGTH_COST = 0.5  # a passage loses this much score per unit of log tokens
 SMALL_SHARE = 0.25  # of recall's budget, for the small recall that is always sent
+ASSISTANT = Speakers()
 
 Extent = Literal["none", "small", "full"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pointing:
-    """Whether the question points further back. `words`: idf of its words, those without a subject left out."""
+    """Whether the question points further back. `words`: idf of the words that were looked for."""
 
     fire: bool
     reason: str
@@ -107,11 +111,14 @@ def candidates(matches: WordMatches) -> list[int]:
 def rarity(matches: WordMatches, window: Sequence[str] = ()) -> dict[str, float]:
     """idf of each asked word in the thread (BM25's, never negative): in how many passages it stands, and how many there
     are. A word that reached the cap is taken to stand as densely in the rest of the thread as in what was seen."""
-    seen = [id for ids in matches.ids.values() for id in (ids[:1] + ids[-1:])]
-    span = max(seen) - min(seen) + 1 if seen else 1
-    here = [set(content_words(text)) for text in window]
-    counts = {word: _frequency(ids, span) + sum(word in turn for turn in here) for word, ids in matches.ids.items()}
-    passages = max([2.0 * (matches.turns + len(here)), *counts.values()])
+    return _rarity(matches, [set(content_words(text)) for text in window])
+
+
+def _rarity(matches: WordMatches, window: Sequence[set[str]]) -> dict[str, float]:
+    ends = [id for ids in matches.ids.values() for id in (*ids[:1], *ids[-1:])]
+    span = max(ends) - min(ends) + 1 if ends else 1
+    counts = {word: _frequency(ids, span) + sum(word in turn for turn in window) for word, ids in matches.ids.items()}
+    passages = max([2.0 * (matches.turns + len(window)), *counts.values()])
     return {word: math.log(1 + (passages - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
 
 
@@ -122,60 +129,82 @@ def _frequency(ids: tuple[int, ...], span: int) -> float:
 
 
 def points_back(
-    question: str, *, window: Sequence[str], state: str, matches: WordMatches, passages: Sequence[StoredPassage]
+    question: str, *, weights: Mapping[str, float], older: Sequence[Unit], near: Sequence[Collection[str]]
 ) -> Pointing:
-    """The gate. `window`: each turn's question and answer as one text; `state`: the text of state and profile as it is
-    shown; `matches` and `passages`: of the turns before the window."""
-    weights = rarity(matches, window)
-    subject = {word: weights[word] for word in subject_words(question) if word in weights}
+    """The gate. `weights`: idf of the question's words (`rarity`); `older`: passages before the window; `near`: the
+    words of each turn of the window, and of the state."""
+    subject = {word for word in subject_words(question) if word in weights}
+    held: dict[int, set[str]] = defaultdict(set)
+    for unit in older:
+        held[unit.passage.seq].update(unit.found)
+
+    def answer(fire: bool, reason: str) -> Pointing:
+        return Pointing(fire=fire, reason=reason, words=dict(weights))
+
     if phrase := pointing_phrase(question):
-        return Pointing(fire=True, reason=f"The question points back: “{phrase}”.", words=subject)
-    days = sorted({p.day for p in passages for date in dates_in(question) if date.in_month_of(p.day)})
-    if days:
-        return Pointing(
-            fire=True, reason=f"The question names a time when something older was said: {days[0]}.", words=subject
-        )
-    whole = sum(subject.values())
-    if not whole:
-        return Pointing(fire=False, reason="The question names nothing to look for; the last turns are enough.")
-    if not passages:
-        return Pointing(fire=False, reason="No older turn holds a word of the question.", words=subject)
-    older: dict[int, set[str]] = defaultdict(set)
-    for passage in passages:
-        older[passage.seq].update(found_words(passage.text, subject))
-    seq, best = max(
-        ((seq, sum(subject[word] for word in held) / whole) for seq, held in older.items()),
-        key=lambda row: (row[1], row[0]),
-    )
-    near = max(sum(subject[word] for word in found_words(text, subject)) / whole for text in (*window, state))
-    told = f"turn {seq} holds {best:.0%} of the question's rare words, the shown turns and the state {near:.0%}"
-    if best - near >= MARGIN:
-        return Pointing(fire=True, reason=f"An older turn fits better: {told}.", words=subject)
-    return Pointing(fire=False, reason=f"No older turn fits clearly better: {told}.", words=subject)
+        sought = subject or set(weights)
+        if any(not sought.isdisjoint(found) for found in held.values()):
+            return answer(True, f"The question points back: “{phrase}”.")
+        return answer(False, f"The question points back (“{phrase}”), but no older turn holds its words.")
+    if day := _day_named(question, older):
+        return answer(True, f"The question names a time when something older was said: {day}.")
+    if not subject:
+        return answer(False, "The question names nothing to look for; the last turns are enough.")
+    whole = sum(weights.values())
+    covers = {seq: sum(weights[word] for word in found) / whole for seq, found in held.items() if found}
+    if not covers:
+        return answer(False, "No older turn holds a word of the question.")
+    seq = max(covers, key=lambda seq: (covers[seq], seq))
+    nearest = max(near, key=lambda found: _weight(weights, found), default=())
+    best, shown = covers[seq], _weight(weights, nearest) / whole
+    told = f"turn {seq} holds {best:.0%} of its rare words, the shown turns and the state {shown:.0%}"
+    if best - shown >= MARGIN and (held[seq] & subject).difference(nearest):
+        return answer(True, f"An older turn fits the question better: {told}.")
+    return answer(False, f"No older turn fits the question clearly better: {told}.")
+
+
+def _weight(weights: Mapping[str, float], found: Collection[str]) -> float:
+    return sum(weight for word, weight in weights.items() if word in found)
+
+
+def _day_named(question: str, older: Sequence[Unit]) -> str:
+    """The first day of an older turn that the question names, or "". A month in which all of them were said picks out
+    none: "the weather in November" is no look back in a thread of November."""
+    for date in dates_in(question):
+        days = [unit.passage.day for unit in older]
+        told = [day for day in days if date.is_day(day)] if date.day else [day for day in days if date.in_month_of(day)]
+        if told and (date.day or len(told) < len(days)):
+            return told[0]
+    return ""
 
 
 def decide(
     question: str,
     *,
+    before: int,
     window: Sequence[str],
     state: str,
     matches: WordMatches,
     passages: Sequence[StoredPassage],
     always_small: bool = False,
-    speakers: Speakers = Speakers(),  # noqa: B008 - a frozen value
+    speakers: Speakers = ASSISTANT,
 ) -> Recalled:
-    """Whether to recall, why, and the passages best first (at most CANDIDATES)."""
-    pointing = points_back(question, window=window, state=state, matches=matches, passages=passages)
-    extent: Extent = "full" if pointing.fire else "small" if always_small and pointing.words else "none"
-    if extent == "none":
-        return Recalled(fire=False, extent=extent, reason=pointing.reason)
-    picks = rank(question, rarity(matches, window), passages[:CANDIDATES], speakers)
-    reason = pointing.reason
-    if not picks:
-        reason += " But no older turn holds its words."
-    elif extent == "small":
-        reason += " A small recall is always sent."
-    return Recalled(fire=pointing.fire, extent=extent if picks else "none", reason=reason, picks=picks)
+    """Whether to recall, why, and the passages best first.
+
+    `before`: seq of the window's first turn; a passage from there on is ignored. `window`: question and answer of each
+    of its turns, as one text. `state`: the text of state and profile as it is shown. `matches` and `passages`: what
+    the store gave, candidates and their neighbours, in any order.
+    """
+    near = [set(content_words(text)) for text in (*window, state)]
+    weights = _rarity(matches, near[:-1])
+    units = units_of((passage for passage in passages if passage.seq < before), weights)
+    pointing = points_back(question, weights=weights, older=units, near=near)
+    if not pointing.fire and not always_small:
+        return Recalled(fire=False, extent="none", reason=pointing.reason)
+    picks = rank(question, weights, units, speakers)
+    extent: Extent = "none" if not picks else "full" if pointing.fire else "small"
+    told = " A small recall is sent all the same." if extent == "small" else ""
+    return Recalled(fire=pointing.fire, extent=extent, reason=pointing.reason + told, picks=picks)
 
 
 def pick_within(

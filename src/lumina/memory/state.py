@@ -126,7 +126,8 @@ class State:
         """The last change that took the place of `change` with another value or an end, None while it stands."""
         for lane in ("person", change.lane):
             now = self.held.get((change.kind, lane, change.key))
-            if now and now.later_than(change) and not now.says_same(change):
+            newer = now and (now.later_than(change) if lane == change.lane else now.turn > change.turn)
+            if now and newer and not now.says_same(change):
                 return now
         return None
 
@@ -144,8 +145,8 @@ class State:
             stored = SNAPSHOT.validate_json(body)
         except (ValidationError, UsageError) as error:
             raise StoreError(f"A stored state cannot be read and was left as it is: {reason_of(error)}") from None
-        if stored.about != about:
-            raise StoreError(f"A stored state is about the {stored.about}, not the {about}. It was left as it is.")
+        if {stored.about, *(change.about for change in stored.changes)} != {about}:
+            raise StoreError(f"A stored state is not about the {about}, as it should be. It was left as it is.")
         return cls(about=about).merge(stored.changes)[0]
 
 
@@ -230,13 +231,11 @@ def _stretches(ordered: list[Change]) -> list[tuple[list[Change], Change | None]
             continue
         if change.ends and not running:
             continue
-        beside = change.kind == "finding" and not change.ends
-        ending: list[Lane] = [
-            lane for lane in running if lane == change.lane or (change.lane == "person" and not beside)
-        ]
-        for lane in ending:
-            place = running.pop(lane)
-            stretches[place] = (stretches[place][0], change)
+        # What a person says ends what the other lanes said; the other way round there is no ending.
+        for lane in tuple(running):
+            if change.lane in ("person", lane):
+                place = running.pop(lane)
+                stretches[place] = (stretches[place][0], change)
         running[change.lane] = len(stretches)
         stretches.append(([change], None))
     return stretches

@@ -257,6 +257,7 @@ class Store(Protocol):
         """Passages of live turns with seq < before that hold each word."""
         ...
 
-    async def passages(self, scope: ThreadScope, ids: Sequence[int]) -> list[StoredPassage]:
-        """By id, in the order of (seq, part, start). Unknown ids are absent."""
+    async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
+        """By id, each once, in the order of (seq, question before answer, start). Unknown ids are absent. With
+        `around`, also that many passages of live turns before and after each, in the same order of the thread."""
         ...

@@ -70,13 +70,14 @@ def shorten(answer: str, count: Callable[[str], int], limit: int = LONG_ANSWER) 
     """A cleaned answer of at most about `limit` tokens, with a note of what was left out; short ones are unchanged.
 
     Kept, in this order of claim and then in the order of the text: the first paragraph, the last one, the sentences
-    that cite a source. The result depends on the answer and the counter alone.
+    that cite a source, the first sentence of each paragraph. The result depends on the answer and the counter alone.
     """
     whole = count(answer)
     if whole <= limit:
         return answer
-    pieces = _pieces(answer)
-    order = [0, len(pieces) - 1, *(at for at, piece in enumerate(pieces) if re.search(r"\[\d{1,4}\]", piece))]
+    pieces, openings = _pieces(answer)
+    cited = [at for at, piece in enumerate(pieces) if re.search(r"\[\d{1,4}\]", piece)]
+    order = [0, len(pieces) - 1, *cited, *openings]
     kept: dict[int, str] = {}
     room = limit - 16
     for at in order:
@@ -91,13 +92,16 @@ def shorten(answer: str, count: Callable[[str], int], limit: int = LONG_ANSWER) 
     return f"{body}\n(shortened: {whole - count(body)} of {whole} tokens left out)"
 
 
-def _pieces(text: str) -> list[str]:
-    """First paragraph, the sentences and lines between, last paragraph."""
+def _pieces(text: str) -> tuple[list[str], list[int]]:
+    """First paragraph, the sentences and lines between, last paragraph; and which of them open a paragraph."""
     paragraphs = [paragraph.strip("\n") for paragraph in text.split("\n\n") if paragraph.strip()]
     if len(paragraphs) == 1:
-        return _sentences(paragraphs[0]) or [text]
-    middle = [sentence for paragraph in paragraphs[1:-1] for sentence in _sentences(paragraph)]
-    return [paragraphs[0], *middle, paragraphs[-1]]
+        return _sentences(paragraphs[0]) or [text], []
+    pieces, openings = [paragraphs[0]], []
+    for paragraph in paragraphs[1:-1]:
+        openings.append(len(pieces))
+        pieces += _sentences(paragraph) or [paragraph]
+    return [*pieces, paragraphs[-1]], openings
 
 
 def _sentences(paragraph: str) -> list[str]:

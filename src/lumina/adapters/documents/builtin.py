@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 from pathlib import Path
 
-import lumina
 from lumina.adapters.documents.memory_index import MemoryDocumentStore
 from lumina.adapters.documents.passages import cut
 from lumina.adapters.documents.readers import read_document
@@ -34,7 +33,7 @@ async def own_documentation(scope: SubjectScope, *, folder: Path | None = None) 
 
 def documentation_folder() -> Path | None:
     """Where the documentation of this installation lies, or None."""
-    package = Path(lumina.__file__).resolve().parent
+    package = Path(__file__).resolve().parents[2]
     shipped = package / "_docs"
     if shipped.is_dir():
         return shipped

@@ -15,6 +15,7 @@ from lumina.memory.words import Word, words
 TARGET = 120  # words; one more block is taken only while the passage stays near it
 FULL = 150
 BEFORE_DEFINITION = 60
+TAIL = 40  # fewer words than this, left over before the next boundary, stay with the passage before them
 MAX_CODE_POINTS = 2_000  # of one passage, whatever it holds: a line without spaces is one word
 MAX_WORD = 64  # a longer run of letters is data, not a word that anybody asks for
 MAX_GAP = 200  # code points without any word that are kept at a passage's end
@@ -37,14 +38,11 @@ def cut(document: Document) -> tuple[PassageSpan, ...]:
     path: list[tuple[int, str]] = []
     defined: list[tuple[int, str]] = []  # the definitions that the text now belongs to, by depth
     page = ""
-    held: list[_Piece] = []
     passages: list[PassageSpan] = []
-    heading = ""
+    cutter = _Cutter()
 
     def release() -> None:
-        if held:
-            passages.append(_passage(held, heading, document.title))
-            held.clear()
+        passages.extend(_passage(held, heading, document.title) for heading, held in cutter.release())
 
     for block in document.blocks:
         if block.kind == "page":
@@ -58,19 +56,60 @@ def cut(document: Document) -> tuple[PassageSpan, ...]:
         defined = [(depth, name) for depth, name in defined if depth < block.level + (block.kind != "definition")]
         if block.kind == "definition":
             defined.append((block.level, _term(document.text[block.start : block.end])))
+        heading = _heading([*path, *defined], document.title, page)
         for piece in _pieces(document.text, block):
-            if held and _is_full(held, piece):
-                release()
-            if not held:
-                heading = _heading([*path, *defined], document.title, page)
-            held.append(piece)
+            cutter.take(piece, heading)
     release()
     return tuple(passages) or (_headings_alone(document),)
 
 
+class _Cutter:
+    """Gathers the pieces below one heading into passages."""
+
+    def __init__(self) -> None:
+        self._done: list[tuple[str, list[_Piece]]] = []
+        self._held: list[_Piece] = []
+        self._heading = ""
+
+    def take(self, piece: _Piece, heading: str) -> None:
+        if self._held and (_is_full(self._held, piece) or (piece.kind == "definition" and self._joins())):
+            self._close()
+        if not self._held:
+            self._heading = heading
+        self._held.append(piece)
+
+    def release(self) -> list[tuple[str, list[_Piece]]]:
+        """The passages below the heading that ends here, each with the heading of its first piece."""
+        self._close()
+        done, self._done = self._done, []
+        return done
+
+    def _close(self) -> None:
+        if self._joins():
+            self._done[-1][1].extend(self._held)
+        elif self._held:
+            self._done.append((self._heading, self._held))
+        self._held = []
+
+    def _joins(self) -> bool:
+        """Whether what is held is a tail: a few words that belong to what was said in the passage before."""
+        if not self._done or not self._held or self._held[0].kind == "definition":
+            return False
+        before = self._done[-1][1]
+        return (
+            _count(self._held) < TAIL
+            and _count(before) + _count(self._held) <= FULL + TAIL
+            and self._held[-1].end - before[0].start <= MAX_CODE_POINTS
+        )
+
+
+def _count(pieces: list[_Piece]) -> int:
+    return sum(len(piece.words) for piece in pieces)
+
+
 def _is_full(held: list[_Piece], piece: _Piece) -> bool:
     """Whether what is held ends before `piece`."""
-    count = sum(len(part.words) for part in held)
+    count = _count(held)
     if piece.end - held[0].start > MAX_CODE_POINTS:
         return True
     if held[-1].kind == "definition":  # a name stays with what is said about it

@@ -69,7 +69,7 @@ def read_question(text: str) -> Question:
     """The question's words, folded. One without content words is taken with all of its words."""
     folded = content_words(text) or forms(text)
     return Question(
-        words=dict(Counter(folded)),
+        words=dict.fromkeys(folded, 1),
         pairs=frozenset(pair for pair in pairwise(folded) if pair[0] != pair[1]),
         names=tuple(dict.fromkeys(name for found in IDENTIFIER.finditer(text) if (name := _name(found.group())))),
     )

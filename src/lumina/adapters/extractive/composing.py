@@ -6,11 +6,13 @@ number that is written is the number of a passage that was found in this turn.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lumina.adapters.extractive.interim import evidence
 from lumina.adapters.extractive.phrases import Language, phrase
 from lumina.adapters.extractive.quoting import Quote, best_of, fenced, quoted, weigh
 from lumina.adapters.extractive.tool_results import Passage, Results
+from lumina.agent.evidence import Evidence, evidence
+from lumina.agent.ports import Hit
 from lumina.memory.words import content_words, forms
 
 SENTENCES = {"direct": (3, 1), "several": (2, 2, 1)}  # how many sentences of the first, second, third passage
@@ -32,13 +34,14 @@ HOW = (
 )
 
 
-def answer(question: str, results: Results, language: Language) -> str:
-    """The answer to `question` (as it was searched for) from `results`."""
+def answer(question: str, results: Results, language: Language, *, opened: bool = False) -> str:
+    """The answer to `question` (as it was searched for) from `results`; `opened`: they are a source asked for by its
+    number, so there is nothing to doubt."""
     if results.outcome != "found":
         return phrase(language, results.outcome)
     asked = content_words(question) or forms(question)
     passages = _with_coverage(asked, results.passages)
-    kind = evidence([passage.covers for passage in passages])
+    kind: Evidence = "direct" if opened else evidence([_as_hit(passage) for passage in passages])
     if kind == "thin":
         return _nearest(passages, language)
     weights = weigh(asked, [passage.text for passage in passages])
@@ -53,21 +56,29 @@ def answer(question: str, results: Results, language: Language) -> str:
     return "\n\n".join(parts) or _nearest(passages, language)
 
 
+def _as_hit(passage: Passage) -> Hit:
+    """As far as `evidence` reads it."""
+    return Hit(
+        locator=str(passage.source),
+        url="",
+        title=passage.title,
+        host="",
+        depth="page",
+        stored=passage.text,
+        start=0,
+        end=len(passage.text),
+        score=passage.score,
+        coverage=passage.covers,
+    )
+
+
 def _with_coverage(asked: Sequence[str], passages: Sequence[Passage]) -> list[Passage]:
     """The passages, with a coverage of their own where the search gave none."""
     if any(passage.covers for passage in passages):
         return list(passages)
     weights = weigh(asked, [passage.text for passage in passages])
-    return [
-        Passage(
-            source=passage.source,
-            title=passage.title,
-            heading=passage.heading,
-            covers=weights.share(forms(f"{passage.title} {passage.heading} {passage.text}")),
-            text=passage.text,
-        )
-        for passage in passages
-    ]
+    shares = [weights.share(forms(f"{one.title} {one.heading} {one.text}")) for one in passages]
+    return [replace(one, covers=share, score=one.score or share) for one, share in zip(passages, shares, strict=True)]
 
 
 def _part(passage: Passage, quote: Quote, language: Language) -> str:

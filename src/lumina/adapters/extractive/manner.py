@@ -1,9 +1,36 @@
-def small_talk(question: str) -> str:
-    folded = question.lower().strip(" .!")
-    if folded in ("hello", "hi", "hey"):
-        return "hello"
-    return "thanks" if folded in ("thanks", "thank you") else ""
+"""Whether a message asks for anything, and which part of it does."""
+
+from lumina.adapters.extractive.statements import stated, unsaid
+from lumina.memory.words import RUN
+
+GREETINGS = frozenset("hi hello hey hallo moin bonjour salut hola greetings servus".split())
+THANKS = frozenset("thanks thank thx danke merci gracias cheers".split())
+AGREES = frozenset(
+    "ok okay yes no yeah yep nope great perfect nice good cool fine understood right sure ja nein gut".split()
+)
+# Words beside which a greeting is still only a greeting.
+FILLERS = frozenset(
+    """there everyone all again you so much very a lot for your the help that was is it and dir vielen schön dank tag
+    guten morgen good morning afternoon evening day buenos días beaucoup bien muchas i see got all""".split()
+)
+ENDS = " \t\n.,;:!–—-"
 
 
-def asking(question: str) -> str:
-    return question
+def small_talk(message: str) -> str:
+    """What kind of small talk the whole message is: "hello", "thanks", "understood" (a statement); "" if it asks."""
+    statements = stated(message)
+    rest = unsaid(message, statements) if statements else message
+    words = [run.group().lower() for run in RUN.finditer(rest[:500])]
+    if "?" in rest or len(rest) > 500 or any(word not in GREETINGS | THANKS | AGREES | FILLERS for word in words):
+        return ""
+    if statements:
+        return "understood"
+    kinds = (("thanks", THANKS), ("hello", GREETINGS), ("understood", AGREES))
+    return next((kind for kind, signs in kinds if not signs.isdisjoint(words)), "")
+
+
+def asking(message: str) -> str:
+    """The message without what it merely states; all of it if nothing else is in it."""
+    statements = stated(message)
+    rest = unsaid(message, statements).strip(ENDS) if statements else ""
+    return rest if RUN.search(rest) else message

@@ -19,6 +19,7 @@ HEADINGS: dict[str, Section] = {
     "Sources that may be cited again:": "sources",
 }
 OPENING = "<memory "
+FORGOTTEN = "[forgotten]"
 HEX = frozenset("0123456789abcdef")
 
 
@@ -79,7 +80,7 @@ def _memory(inside: str) -> Memory:
                 recalled.append(item)
         elif section == "sources":
             n, title = numbered(line)
-            if n:
+            if n and title != FORGOTTEN:
                 sources.append((n, title))
         elif (entry := _entry(section, line)) is not None:
             entries.append(entry)

@@ -9,16 +9,20 @@ One function decides, from plain values; it reads from top to bottom in the orde
 5. otherwise it is searched for, a follow-up together with the words of the question before it.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from lumina.adapters.extractive import composing, known, manner
-from lumina.adapters.extractive.interim import follow_up_query, pointing_phrase
-from lumina.adapters.extractive.memory_block import Memory
+from lumina.adapters.extractive.memory_block import Memory, is_number
 from lumina.adapters.extractive.phrases import language_of, phrase
+from lumina.adapters.extractive.quoting import MARKER
 from lumina.adapters.extractive.tool_results import read_recollection, read_results
+from lumina.agent.evidence import follow_up_query, is_follow_up
+from lumina.memory.reference import pointing_phrase
 
+SAYING = re.compile(r"\b(?:say|said|tell|told|mention|mentioned|answer|answered|gesagt|dit|dijiste)\b", re.IGNORECASE)
 SEARCH, OPEN, LOOK_BACK = "web_search", "open_source", "look_back"
 MAX_QUERY = 400  # characters of a query
 
@@ -72,22 +76,39 @@ Move = Say | Use
 
 
 def next_move(asked: Asked) -> Move:
-    """The next step of the turn. It never asks for a tool that is not offered, nor twice for the same one."""
+    """The next step of the turn. It asks only for tools that are offered, and each turn ends after three at most."""
     if asked.exchanges:
-        return _from_results(asked, asked.exchanges[-1])
+        return _from_results(asked, asked.exchanges)
     language = language_of(asked.question)
     small_talk = manner.small_talk(asked.question)
     if small_talk:
         return Say(text=phrase(language, small_talk))
     if pointing_phrase(asked.question):
         return _pointing_back(asked)
-    told = known.from_memory(asked.question, asked.memory, language)
-    if not told and not _leans_on_before(asked):
-        answers = [said.text for said in asked.earlier if said.role == "assistant"]
-        told = known.from_window(asked.question, answers, asked.memory, language)
-    if told:
-        return Say(text=told)
-    return _search(asked)
+    return _open(asked) or _told(_from_what_is_known(asked)) or _search(asked)
+
+
+def _from_what_is_known(asked: Asked) -> str:
+    question, memory, language = manner.asking(asked.question), asked.memory, language_of(asked.question)
+    told = known.from_memory(question, memory, language)
+    if told or _leans_on_before(asked):
+        return told
+    answers = [said.text for said in asked.earlier if said.role == "assistant"]
+    told = known.from_window(question, answers, memory, language)
+    return told or known.from_recall(question, memory.recalled, memory.citable, language, sure=True)
+
+
+def _told(text: str) -> Say | None:
+    return Say(text=text) if text else None
+
+
+def _open(asked: Asked) -> Use | None:
+    """`what does [3] say?` opens the source, if it may be cited again."""
+    for marker in MARKER.finditer(asked.question):
+        number = marker.group()[1:-1]
+        if OPEN in asked.tools and is_number(number) and int(number) in asked.memory.citable:
+            return Use(tool=OPEN, arguments={"n": int(number)})
+    return None
 
 
 def _search(asked: Asked) -> Move:
@@ -97,9 +118,11 @@ def _search(asked: Asked) -> Move:
 
 
 def _pointing_back(asked: Asked) -> Move:
+    """Words are asked for: the recalled ones come first. What was settled is asked for: the memory does."""
     language = language_of(asked.question)
-    told = known.from_recall(asked.question, asked.memory.recalled, asked.memory.citable, language)
-    told = told or known.from_memory(asked.question, asked.memory, language)
+    recalled = known.from_recall(asked.question, asked.memory.recalled, asked.memory.citable, language)
+    noted = known.from_memory(asked.question, asked.memory, language)
+    told = recalled or noted if SAYING.search(asked.question) else noted or recalled
     if told:
         return Say(text=told)
     if LOOK_BACK in asked.tools:
@@ -107,13 +130,20 @@ def _pointing_back(asked: Asked) -> Move:
     return _search(asked)
 
 
-def _from_results(asked: Asked, last: Exchange) -> Move:
+def _from_results(asked: Asked, exchanges: Sequence[Exchange]) -> Move:
     language = language_of(asked.question)
+    last = exchanges[-1]
     if last.tool == LOOK_BACK:
         recalled = read_recollection(last.result)
         told = known.from_recall(asked.question, recalled, asked.memory.citable, language)
         return Say(text=told or phrase(language, "nothing earlier"))
-    return Say(text=composing.answer(resolved(asked), read_results(last.result), language))
+    results = read_results(last.result)
+    plain = manner.asking(asked.question)[:MAX_QUERY]
+    searches = sum(exchange.tool == SEARCH for exchange in exchanges)
+    if results.outcome == "refused" and searches == 1 and _leans_on_before(asked):
+        return Use(tool=SEARCH, arguments={"query": plain})  # an earlier question's words may carry what is private
+    question = MARKER.sub(" ", plain) if last.tool == OPEN else resolved(asked)
+    return Say(text=composing.answer(question, results, language, opened=last.tool == OPEN))
 
 
 def resolved(asked: Asked) -> str:
@@ -122,7 +152,7 @@ def resolved(asked: Asked) -> str:
 
 
 def _leans_on_before(asked: Asked) -> bool:
-    return resolved(asked) != manner.asking(asked.question)
+    return is_follow_up(manner.asking(asked.question), _questions(asked.earlier))
 
 
 def _questions(earlier: Sequence[Said]) -> list[str]:

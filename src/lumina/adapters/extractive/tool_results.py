@@ -11,12 +11,14 @@ Outcome = Literal["found", "empty", "failed", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A passage of a source: its number, where it stands, its words. `covers` is 0-1 as the search measured it."""
+    """A passage of a source: its number, where it stands, its words. `covers` is 0-1 as the search measured it, and
+    `score` ranks (best first), or is `covers` where the tool gives none."""
 
     source: int
     title: str
     heading: str
     covers: float
+    score: float
     text: str
 
 
@@ -29,9 +31,9 @@ class Results:
 
 
 def read_results(text: str) -> Results:
-    """The answer of web_search (or of a tool that gives passages in the same form)."""
+    """The answer of web_search, or of open_source, which is one passage."""
     body = _object(text)
-    items = body.get("results")
+    items = body.get("results", [body] if "text" in body else [])
     passages = tuple(passage for item in _list(items) if (passage := _passage(item)) is not None)
     if passages:
         return Results(outcome="found", passages=passages)
@@ -61,14 +63,15 @@ def _list(value: object) -> list[Any]:
 def _passage(item: object) -> Passage | None:
     if not isinstance(item, dict) or type(n := item.get("source")) is not int or n < 1:
         return None
-    text, covers = item.get("text"), item.get("covers")
+    text, covers = item.get("text"), _share(item.get("covers"))
     if not isinstance(text, str) or not text.strip():
         return None
     return Passage(
         source=n,
         title=_text(item.get("title")),
         heading=_text(item.get("heading")),
-        covers=float(covers) if isinstance(covers, int | float) else 0.0,
+        covers=covers,
+        score=float(score) if isinstance(score := item.get("score"), int | float) else covers,
         text=text,
     )
 
@@ -80,10 +83,14 @@ def _recalled(item: object) -> Recalled | None:
     if not text.strip():
         return None
     by: Literal["user", "assistant"] = "user" if item.get("by") == "user" else "assistant"
-    replaced = item.get("replaced")
+    replaced = item.get("replaced_at")
     return Recalled(
         turn=turn, day=_text(item.get("day")), by=by, text=text, replaced=replaced if type(replaced) is int else 0
     )
+
+
+def _share(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
 
 
 def _text(value: object) -> str:

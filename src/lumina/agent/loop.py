@@ -1,0 +1,187 @@
+"""The tool loop: ask the model, carry out what it asks for, ask again, until it answers or a limit is reached.
+
+What goes out is a list of messages that the receipt can render again, byte for byte: call 1 is the context, a later
+call is the context and the tool calls since. The receipt of a call is stored before the call is made. How the loop
+ends is a value: a status and a reason for people, never an exception of the model's maker.
+"""
+
+import asyncio
+from collections.abc import AsyncIterable
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from pydantic_ai.messages import (
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
+
+from lumina.agent.desk import Limits
+from lumina.agent.draft import Draft
+from lumina.agent.model_messages import model_messages
+from lumina.agent.storable import storable
+from lumina.agent.toolbox import Toolbox
+from lumina.memory.context import Context, continued
+from lumina.memory.receipt import Item
+from lumina.memory.rendering import tool_messages
+from lumina.memory.thread import Thread
+from lumina.memory.turns import Message, ToolCall, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How the loop ended. `reason` is for people: what happened, and what to do if something can be done."""
+
+    status: Literal["complete", "partial"]  # of what was written; without a word of it, the turn has failed
+    reason: str = ""
+
+
+COMPLETE = Outcome(status="complete")
+
+
+def partial(reason: str) -> Outcome:
+    return Outcome(status="partial", reason=reason)
+
+
+class Loop:
+    """One turn's exchange with the model. `usage` sums up what the provider reported, whatever the end was."""
+
+    def __init__(
+        self, *, model: Model, thread: Thread, turn: Turn, context: Context, toolbox: Toolbox, draft: Draft,
+        citable: set[int], limits: Limits,
+    ) -> None:  # fmt: skip
+        self.usage: dict[str, int] = {}
+        self._model = model
+        self._thread = thread
+        self._turn = turn
+        self._context = context
+        self._toolbox = toolbox
+        self._draft = draft
+        self._citable = citable
+        self._limits = limits
+
+    async def run(self) -> Outcome:
+        """To the end of the answer. Raises what the model raises; `draft` holds what was written until then."""
+        sent = self._context
+        for call in range(1, self._limits.model_calls + 1):
+            last = call == self._limits.model_calls
+            response = await self._ask(sent.messages, may_call=not last)
+            said = await self._draft.end_part()
+            if isinstance(response, Outcome):
+                return response
+            calls = asked_for(response)
+            if not calls:
+                return how_it_ended(response)
+            if not last:
+                await self._toolbox.carry_out(call, said, calls)
+                sent = self._next_context(call + 1)
+                await self._thread.save_receipt(self._turn, sent)
+        return partial(
+            f"stopped: the model still asked for tools in its {self._limits.model_calls}th call, the last one"
+        )
+
+    def _next_context(self, call: int) -> Context:
+        """What the next call is sent: the context and every tool call since."""
+        by_index = tool_messages(self._toolbox.records)
+        items: list[Item] = []
+        messages: list[Message] = []
+        for record in self._toolbox.records:
+            rows = by_index[record.index]
+            tokens = sum(self._thread.counter.count(row.content) for row in rows)
+            items.append(Item(kind="tool call", index=record.index, tokens=tokens))
+            messages += rows
+        return continued(self._context, call, items, messages, self._citable)
+
+    async def _ask(self, messages: tuple[Message, ...], *, may_call: bool) -> ModelResponse | Outcome:
+        """One call: the response, or how a limit cut it off."""
+        parameters = ModelRequestParameters(function_tools=definitions(self._toolbox))
+        settings = None if may_call else ModelSettings(tool_choice="none")
+        silence = asyncio.timeout(self._limits.silence)
+        try:
+            async with silence, self._model.request_stream(model_messages(messages), settings, parameters) as stream:
+                try:
+                    return await self._listen(stream, silence) or stream.get()
+                finally:
+                    self._count(stream.usage)
+        except TimeoutError:
+            if silence.expired():
+                return partial(f"interrupted: the model said nothing for {self._limits.silence:g} seconds")
+            raise
+
+    async def _listen(
+        self, stream: AsyncIterable[ModelResponseStreamEvent], silence: asyncio.Timeout
+    ) -> Outcome | None:
+        loop = asyncio.get_running_loop()
+        async for event in stream:
+            silence.reschedule(loop.time() + self._limits.silence)
+            if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+                await self._draft.say(event.part.content)
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+                await self._draft.say(event.delta.content_delta)
+            elif isinstance(event, PartStartEvent) and isinstance(event.part, ThinkingPart):
+                self._draft.think(event.part.content)
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, ThinkingPartDelta):
+                self._draft.think(event.delta.content_delta or "")
+            if len(self._draft.answer) > self._limits.answer:
+                return partial(f"truncated: the answer reached {self._limits.answer} characters")
+            if self._draft.thought > self._limits.thinking:
+                return partial(f"truncated: the model thought for more than {self._limits.thinking} characters")
+        return None
+
+    def _count(self, usage: RequestUsage) -> None:
+        reported = {
+            "input": usage.input_tokens,
+            "output": usage.output_tokens,
+            "cached": usage.cache_read_tokens,
+            "calls": 1,
+        }
+        for name, number in reported.items():
+            if number:
+                self.usage[name] = self.usage.get(name, 0) + number
+
+
+def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
+    return [
+        ToolDefinition(
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=tool.arguments.model_json_schema(),
+        )
+        for tool in toolbox.tools.values()
+    ]
+
+
+def asked_for(response: ModelResponse) -> list[ToolCall]:
+    return [
+        ToolCall(
+            id=storable(part.tool_call_id),
+            name=storable(part.tool_name),
+            arguments=storable(part.args if isinstance(part.args, str) else part.args_as_json_str()),
+        )
+        for part in response.tool_calls
+    ]
+
+
+def how_it_ended(response: ModelResponse) -> Outcome:
+    if response.state in ("incomplete", "interrupted"):
+        return partial("interrupted: the model's answer ended early")
+    match response.finish_reason:
+        case None | "stop" | "tool_call":
+            return COMPLETE
+        case "length":
+            return partial("truncated: the model reached the limit of its output")
+        case "content_filter":
+            return partial("truncated: the provider's content filter stopped the answer")
+        case "error":
+            return partial("interrupted: the provider broke the answer off")
+        case _:
+            assert_never(response.finish_reason)

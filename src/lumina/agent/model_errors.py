@@ -1,0 +1,56 @@
+"""What went wrong with a model, said to a person.
+
+A provider's own words may hold a key or a prompt, so they go to no page. Whoever runs Lumina finds the whole error in
+the log of the process, under `lumina.agent`.
+"""
+
+import logging
+
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelOverloadedError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+    UserError,
+)
+
+from lumina.memory.errors import LuminaError
+
+logger = logging.getLogger("lumina.agent")
+
+# The first that fits is said.
+SAID: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
+    (ModelAuthenticationError, "refused the key. Check the key and try again"),
+    (ModelQuotaExceededError, "says that the quota is used up"),
+    (ModelRateLimitError, "gets too many requests just now. Try again in a moment"),
+    (ModelNotFoundError, "is not known to its provider. Check its name"),
+    (ModelContextWindowExceededError, "cannot take that much text. Ask with a smaller budget"),
+    (ModelOverloadedError, "is overloaded. Try again in a moment"),
+    ((ModelTimeoutError, ModelRequestTimeout, TimeoutError), "did not answer in time. Try again"),
+    ((ModelConnectionError, ConnectionError), "could not be reached, or the connection broke. Try again"),
+    (ContentFilterError, "was stopped by its provider's content filter"),
+    (UserError, "is not set up as it needs to be; the log says how"),
+)
+
+
+def explain(error: Exception, model: str) -> str:
+    """One sentence for a person; Lumina's own errors are that already. Everything else also goes to the log."""
+    if isinstance(error, LuminaError):
+        return str(error)
+    logger.warning("the model %s failed", model, exc_info=error)
+    for kinds, said in SAID:
+        if isinstance(error, kinds):
+            return f"The model {model} {said}."
+    if isinstance(error, ModelHTTPError):
+        return f"The model {model} failed (HTTP {error.status_code})."
+    if isinstance(error, ModelAPIError):
+        return f"The model {model} failed. Try again."
+    return f"The model {model} failed ({type(error).__name__})."

@@ -1,0 +1,208 @@
+"""The search agent: takes a question, answers it in a task of its own, and lets anybody follow.
+
+    run = await agent.ask(scope, "How large is the cache of lru_cache?")    # kept: it will be answered
+    async for event in run.events():                                        # lumina.agent.events
+        ...
+    turn = await run.ended()
+    noting = await run.notes()                                              # what changed, follow-ups, a title
+
+An agent holds no state that matters: threads, turns and events are in the store, and another process may go on.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
+
+from lumina.agent import prompts
+from lumina.agent.delta_step import note_turn, waiting_turns
+from lumina.agent.desk import Desk
+from lumina.agent.events import AnyEvent
+from lumina.agent.run import Run, Work
+from lumina.agent.turn import answer_turn
+from lumina.agent.turn_log import follow
+from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD
+from lumina.memory.errors import DoesNotFit, NotFound, UsageError
+from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.store import Store
+from lumina.memory.thread import Clock, Thread, check_text, utc_now
+from lumina.memory.turns import ThreadInfo, Turn
+from lumina.memory.visible_text import clean
+
+logger = logging.getLogger(__name__)
+Key = tuple[ThreadScope, int, int]  # a turn: thread, seq, attempt
+
+
+class SearchAgent:
+    """Made by `lumina.wiring.open_agent`. `zone` is the asker's time zone; with `memory=False` nothing is noted."""
+
+    def __init__(self, desk: Desk, *, zone: str = "UTC", clock: Clock = utc_now, memory: bool = True) -> None:
+        self.desk = desk
+        self.zone = zone
+        self._clock = clock
+        self._memory = memory
+        self._works: dict[Key, Work] = {}
+        self._noting: set[Key] = set()
+        self._at_work: set[Work] = set()
+        self._beside: set[asyncio.Task[Any]] = set()  # what is noted beside the turns
+        self._quiet = False
+
+    @property
+    def store(self) -> Store:
+        return self.desk.store
+
+    @property
+    def model_name(self) -> str:
+        return self.desk.model.model_name
+
+    async def __aenter__(self) -> "SearchAgent":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """`quiet`, and closes the store."""
+        await self.quiet()
+        await self.store.close()
+
+    async def quiet(self) -> None:
+        """Stops what runs (each turn ends as partial and keeps its text) and leaves open what was to be noted: whoever
+        opens the thread next goes on with it."""
+        self._quiet = True
+        for work in self._at_work:
+            work.stop()
+        if self._at_work:
+            await asyncio.wait({work.task for work in self._at_work})
+        for task in self._beside:
+            task.cancel()
+        if self._beside:
+            await asyncio.wait(set(self._beside))
+
+    # Threads
+
+    async def thread(self, scope: ThreadScope) -> Thread:
+        """The thread, made when there is none; a turn whose process is gone is ended as interrupted. The thread
+        shares the agent's store: do not close it."""
+        info = await self.store.open_thread(scope, deltas=self._memory)
+        return Thread(store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock)
+
+    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+        """The subject's threads, the one asked last first."""
+        return await self.store.threads(scope, limit=limit)
+
+    # Turns
+
+    async def ask(self, scope: ThreadScope, question: str, *, client_id: str = "", budget: int = DEFAULT_BUDGET) -> Run:
+        """Keeps the question and starts to answer it. When this returns, the question is stored.
+
+        The same `client_id` never makes two turns: the second call returns the first one's run. `budget` in tokens,
+        for what the first model call is sent. Raises UsageError for a question that cannot be kept, DoesNotFit for
+        one that is too long (nothing is stored then), TurnConflict while another turn of the thread runs.
+        """
+        thread = await self.thread(scope)
+        instructions = prompts.instructions(thread.today())
+        check_question(question, instructions, thread, budget)
+        begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()
+        begun.add_done_callback(_seen)  # the asker may be gone
+        work = Work()
+        task = work.start(self._answer(thread, question, client_id, budget, instructions, work, begun))
+        task.add_done_callback(_seen)
+        self._at_work.add(work)
+        task.add_done_callback(lambda _: self._at_work.discard(work))
+        turn, new = await asyncio.shield(begun)
+        return self._run(scope, turn, new=new, work=work if new else self._works.get(_key(scope, turn)))
+
+    def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncIterator[AnyEvent]:
+        """The events of a turn after number `after`: stored ones, then live ones, to `turn.finished`. Whether this
+        process answers the turn or another does, or it ended long ago, makes no difference. NotFound (while reading)
+        when there is no such turn in this scope."""
+        return follow(self.store, self.desk.bell, scope, seq, attempt, after=after)
+
+    def thread_events(self, scope: ThreadScope, *, after: int = 0) -> AsyncIterator[AnyEvent]:
+        """The thread's own log, which never ends: turns started and finished, what changed, follow-ups, titles."""
+        return follow(self.store, self.desk.bell, scope, 0, 0, after=after)
+
+    # Inside
+
+    async def _answer(
+        self, thread: Thread, question: str, client_id: str, budget: int, instructions: str, work: Work,
+        begun: asyncio.Future[tuple[Turn, bool]],
+    ) -> Turn:  # fmt: skip
+        try:
+            turn, new = await thread.begin(question, client_id=client_id)
+        except BaseException as error:
+            begun.set_exception(error)
+            raise
+        if not new:
+            begun.set_result((turn, new))
+            return turn
+        key = _key(thread.scope, turn)
+        self._works[key] = work
+        begun.set_result((turn, new))
+        try:
+            self._do_beside(self._take_up(thread))
+            turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
+            work.noting = self._note(thread, turn)
+            return turn
+        finally:
+            del self._works[key]
+
+    async def _take_up(self, thread: Thread) -> None:
+        """Notes what a process that ended has left open, beside the turn."""
+        for turn in await waiting_turns(thread):
+            self._note(thread, turn)
+
+    def _note(self, thread: Thread, turn: Turn) -> "asyncio.Task[Any] | None":
+        """Starts the delta step of a turn, unless this process is at it."""
+        key = _key(thread.scope, turn)
+        if not thread.deltas or self._quiet or key in self._noting:
+            return None
+        self._noting.add(key)
+        task = self._do_beside(note_turn(self.desk, thread, turn))
+        task.add_done_callback(lambda _: self._noting.discard(key))
+        return task
+
+    def _do_beside(self, noting: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        task = asyncio.create_task(noting)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        task.add_done_callback(_seen)
+        return task
+
+    def _run(self, scope: ThreadScope, turn: Turn, *, new: bool, work: Work | None) -> Run:
+        def read() -> Coroutine[Any, Any, Turn]:
+            return self._turn(scope, turn.seq, turn.attempt)
+
+        return Run(scope=scope, turn=turn, new=new, work=work, follow=self.follow, read=read)
+
+    async def _turn(self, scope: ThreadScope, seq: int, attempt: int) -> Turn:
+        turn = (await self.store.turns(scope, [(seq, attempt)])).get((seq, attempt))
+        if turn is None:
+            raise NotFound(f"Thread {scope.thread} has no turn {seq} (attempt {attempt}).")
+        return turn
+
+
+def _seen(done: "asyncio.Future[Any]") -> None:
+    """Nobody may be waiting for it; whoever is gets the error all the same. The log has it for whoever runs this."""
+    if not done.cancelled() and (error := done.exception()) and not isinstance(error, UsageError):
+        logger.error("a task of the agent failed", exc_info=error)
+
+
+def _key(scope: ThreadScope, turn: Turn) -> Key:
+    return (scope, turn.seq, turn.attempt)
+
+
+def check_question(question: str, instructions: str, thread: Thread, budget: int) -> None:
+    """Refuses, before anything is stored, what could not be kept or sent."""
+    check_text("question", question)
+    if not question.strip():
+        raise UsageError("The question is empty. Ask something.")
+    need = thread.counter.count(instructions) + thread.counter.count(clean(question)) + 2 * MESSAGE_OVERHEAD
+    if need > budget:
+        raise DoesNotFit(
+            f"The question is too long: with the instructions it needs {need} tokens and the budget is {budget}. "
+            "Nothing was stored. Shorten it or give a larger budget.",
+            need=need,
+            budget=budget,
+        )

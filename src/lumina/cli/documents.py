@@ -1,0 +1,122 @@
+"""`lumina docs`: what answers are quoted from.
+
+Progress goes to standard error, a bar where a person watches and nothing in a pipe; the report goes to standard output.
+What could not be read is named with the reason and never stops the rest.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lumina.cli.place import ME, place
+from lumina.cli.screen import columns, note, safe, say
+from lumina.wiring import open_library
+
+if TYPE_CHECKING:
+    from lumina.adapters.documents.library import Progress, Report
+
+NAMED = 20  # skipped files named one by one
+
+
+def add(paths: list[Path], *, as_json: bool) -> int:
+    """Adds files and folders. Exit code 1 when nothing at all could be read."""
+
+    async def added() -> "Report":
+        async with open_library(place().database) as library:
+            with progress_bar(shown=not as_json) as told:
+                return await library.add(ME, paths, progress=told)
+
+    report = asyncio.run(added())
+    kept = len(report.added) + len(report.changed) + len(report.unchanged)
+    if as_json:
+        print(json.dumps({
+            "added": report.added, "changed": report.changed, "unchanged": len(report.unchanged),
+            "removed": report.removed, "other_kinds": report.other, "passages": report.passages,
+            "skipped": [{"path": str(row.path), "reason": row.reason} for row in report.skipped],
+            "noted": [{"path": str(row.path), "reason": row.reason} for row in report.noted],
+        }))  # fmt: skip
+    else:
+        _say_report(report)
+    return 0 if kept or not report.skipped else 1
+
+
+def _say_report(report: "Report") -> None:
+    counts = [(len(report.added), "added"), (len(report.changed), "changed"), (len(report.unchanged), "unchanged"),
+              (len(report.removed), "removed"), (len(report.skipped), "skipped")]  # fmt: skip
+    told = ", ".join(f"{number} {word}" for number, word in counts if number)
+    say(f"{told or 'Nothing to add'}." + (f" {report.passages} passages can be found." if report.passages else ""))
+    for row in report.noted[:NAMED]:
+        say(f"  note: {row.path}: {row.reason}")
+    for row in report.skipped[:NAMED]:
+        say(f"  skipped: {row.path}: {row.reason}")
+    if len(report.skipped) > NAMED:
+        say(f"  and {len(report.skipped) - NAMED} more; --json lists them all")
+    if report.other:
+        say(f"  {report.other} files of other kinds were passed over (read are md, txt, html, pdf)", "dim")
+
+
+@contextmanager
+def progress_bar(*, shown: bool) -> Iterator[Callable[["Progress"], None]]:
+    """A bar on standard error while a person watches, else nothing."""
+    if not (shown and sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        TextColumn("{task.fields[name]}", markup=False), console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("", total=None, name="")
+
+        def told(step: "Progress") -> None:
+            bar.update(task, completed=step.done, total=step.total, name=safe(Path(step.name).name)[-40:])
+
+        yield told
+
+
+def listing(*, as_json: bool) -> int:
+    """The documents that are searched."""
+
+    async def load():
+        async with open_library(place().database) as library:
+            return await library.documents(ME)
+
+    found = asyncio.run(load())
+    if as_json:
+        for info in found:
+            row = {"id": info.id, "title": info.title, "path": info.locator.removeprefix("doc:"),
+                   "passages": info.passages, "added_at": info.added_at}  # fmt: skip
+            print(json.dumps(row))
+        return 0
+    if not found:
+        note("No documents yet: answers come from Lumina's own documentation. Add yours: lumina docs add FOLDER")
+        return 0
+    rows = [(f"#{i.id}", i.title, f"{i.passages}", i.locator.removeprefix("doc:")) for i in found]
+    for at, line in enumerate(columns([("", "title", "passages", "path"), *rows], right=frozenset({2}))):
+        say(line, "dim" if at == 0 else "")
+    return 0
+
+
+def remove(paths: list[str], *, as_json: bool) -> int:
+    """Removes documents by path, folder or number. Exit code 1 when one of them is not there."""
+
+    async def removed():
+        async with open_library(place().database) as library:
+            return await library.remove(ME, paths)
+
+    removal = asyncio.run(removed())
+    gone = [info.locator.removeprefix("doc:") for info in removal.removed]
+    if as_json:
+        print(json.dumps({"removed": gone, "unknown": list(removal.unknown)}))
+    else:
+        say(f"{len(gone)} {'document' if len(gone) == 1 else 'documents'} removed from the search.")
+        for name in removal.unknown:
+            say(f"  not found: {name} (lumina docs list shows what there is)")
+    return 1 if removal.unknown else 0

@@ -1,0 +1,74 @@
+"""What the in-memory store keeps, and how it is looked up within a scope."""
+
+from dataclasses import dataclass, field
+
+from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt
+from lumina.memory.turns import IndexedPassage, Source, ThreadInfo, ToolRecord, Turn, TurnPage
+
+Key = tuple[int, int]
+
+
+@dataclass(slots=True, kw_only=True)
+class KeptTurn:
+    turn: Turn  # its delta's status is the job's
+    page: TurnPage
+    read: list[int] = field(default_factory=list)
+    calls: dict[int, ToolRecord] = field(default_factory=dict)
+    receipts: dict[int, StoredReceipt] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class KeptThread:
+    info: ThreadInfo
+    number: int = 0
+    turns: dict[Key, KeptTurn] = field(default_factory=dict)
+    by_client: dict[str, Key] = field(default_factory=dict)
+    logs: dict[Key, list[str]] = field(default_factory=dict)
+    sources: dict[int, Source] = field(default_factory=dict)
+    by_locator: dict[str, int] = field(default_factory=dict)
+    passages: dict[int, tuple[Key, IndexedPassage]] = field(default_factory=dict)  # ids ascending
+    words: dict[str, list[int]] = field(default_factory=dict)
+    jobs: dict[Key, DeltaJob] = field(default_factory=dict)
+    deltas: dict[tuple[int, int, int], AppliedDelta] = field(default_factory=dict)
+    state: Snapshot = field(default_factory=Snapshot)
+
+
+@dataclass(slots=True, kw_only=True)
+class KeptSubject:
+    number: int = 0
+    threads: dict[str, KeptThread] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    profile: Snapshot = field(default_factory=Snapshot)
+
+
+class Kept:
+    """All subjects, each reached through a scope only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._subjects: dict[tuple[str, str], KeptSubject] = {}
+        self._closed = False
+
+    def _subject(self, scope: SubjectScope | ThreadScope) -> KeptSubject:
+        if self._closed:
+            raise UsageError("This store is closed. Open it again.")
+        # A subject that nobody has written for is not remembered for having been asked about.
+        return self._subjects.get((scope.tenant, scope.subject)) or KeptSubject()
+
+    def _look(self, scope: ThreadScope) -> KeptThread | None:
+        return self._subject(scope).threads.get(scope.thread)
+
+    def _thread(self, scope: ThreadScope) -> KeptThread:
+        thread = self._look(scope)
+        if thread is None:
+            raise NotFound(f"There is no thread {scope.thread!r} here. Open it first; nothing was changed.")
+        return thread
+
+    def _turn(self, scope: ThreadScope, seq: int, attempt: int) -> tuple[KeptThread, KeptTurn]:
+        thread = self._look(scope)
+        turn = thread.turns.get((seq, attempt)) if thread else None
+        if thread is None or turn is None:
+            raise NotFound(f"There is no turn {seq} (attempt {attempt}) in this thread. Nothing was changed.")
+        return thread, turn

@@ -1,0 +1,139 @@
+"""The word index of turns: SQLite's FTS5, told exactly what a word is.
+
+The words come folded from `lumina.memory.words`, so the tokenizer must neither split nor fold them. FTS5's `ascii`
+tokenizer takes every character beyond ASCII as part of a token; a form with anything in it that the tokenizer would
+change (a space or sign out of NFKC, a capital) or shorten is indexed by its digest instead. So one form is one token,
+in any script, and equal tokens are equal forms.
+
+A row's number is its address: thread, turn, place. FTS5 keeps the rows of a word in the order of their numbers and
+jumps to a range of them, so a search reads the asked thread's newest rows and nothing else: neither other tenants'
+turns nor the thread's own length add to its cost, and no other thread can be reached by any word. No score is asked
+of FTS5, whose statistics would count everybody's rows.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, TextClause, bindparam, case, func, insert, select, text
+
+from lumina.memory.errors import NotFound
+from lumina.memory.scope import ThreadScope
+from lumina.memory.store import StoredPassage, WordMatches
+from lumina.memory.turns import IndexedPassage
+from lumina.stores import rows
+from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS, passage_id
+from lumina.stores.schema import passages, turns
+from lumina.stores.sql.keys import columns, inside, of_thread, thread_row
+
+LONGEST = 100  # code points of a form that is indexed as it stands; FTS5 would cut a token at 32 KiB
+AT_ONCE = 50  # words asked for in one statement
+
+
+def token(form: str) -> str:
+    """How a folded word stands in the index."""
+    plain = form.isalnum() and len(form) <= LONGEST and not any("A" <= letter <= "Z" for letter in form)
+    return form if plain else "_" + hashlib.sha256(form.encode("utf-8")).hexdigest()
+
+
+def _address(handle: int, passage: int) -> int:
+    return handle << PLACE_BITS + SEQ_BITS | passage
+
+
+INDEX = text("INSERT INTO turn_words (rowid, words) VALUES (:row, :words)")
+ADD = insert(passages)
+LAST_ID = select(func.max(passages.c.id)).where(*of_thread(passages), passages.c.seq == bindparam("in_seq"))
+
+
+def index_passages(
+    connection: Connection, scope: ThreadScope, handle: int, seq: int, attempt: int, found: Iterable[IndexedPassage]
+) -> None:
+    found = list(found)
+    if not found:
+        return
+    key = columns(scope)
+    # An earlier attempt of the same turn has taken the first places.
+    last: Any = connection.execute(LAST_ID, {**inside(scope), "in_seq": seq}).scalar()
+    first = 0 if last is None else last - passage_id(seq, 0) + 1
+    ids = [passage_id(seq, first + place) for place in range(len(found))]
+    connection.execute(
+        ADD,
+        [
+            {**key, "id": id, "seq": seq, "attempt": attempt, "part": one.part, "start": one.start, "end": one.end}
+            for id, one in zip(ids, found, strict=True)
+        ],
+    )
+    connection.execute(
+        INDEX,
+        [
+            {"row": _address(handle, id), "words": " ".join(map(token, one.words))}
+            for id, one in zip(ids, found, strict=True)
+        ],
+    )
+
+
+@lru_cache(maxsize=AT_ONCE)
+def _newest(count: int) -> TextClause:
+    """For each of `count` words the newest rows of a range."""
+    one = (
+        "SELECT * FROM (SELECT {n} AS word, rowid AS found FROM turn_words WHERE turn_words MATCH :word{n} "
+        "AND rowid >= :first AND rowid < :end ORDER BY rowid DESC LIMIT :cap)"
+    )
+    return text(" UNION ALL ".join(one.format(n=n) for n in range(count)))
+
+
+def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], before: int, cap: int) -> WordMatches:
+    asked = list(dict.fromkeys(words))
+    ids: dict[str, list[int]] = {word: [] for word in asked}
+    try:
+        thread = thread_row(connection, scope)
+    except NotFound:
+        return WordMatches(ids=dict.fromkeys(asked, ()), turns=0)
+    end = min(max(before, 0), 1 << SEQ_BITS)
+    base = _address(thread.handle, 0)
+    for at in range(0, len(asked), AT_ONCE):
+        some = asked[at : at + AT_ONCE]
+        values = {f"word{n}": f'"{token(word)}"' for n, word in enumerate(some)}
+        values |= {"first": base, "end": base + (end << PLACE_BITS), "cap": max(cap, 0)}
+        for word, found in connection.execute(_newest(len(some)), values):
+            ids[some[word]].append(found - base)
+    return WordMatches(ids={word: tuple(found) for word, found in ids.items()}, turns=thread.turns)
+
+
+PASSAGES = (
+    select(
+        passages,
+        turns.c.day,
+        case(
+            (
+                passages.c.part == "question",
+                func.substr(turns.c.question, passages.c.start + 1, passages.c.end - passages.c.start),
+            ),
+            else_=func.substr(turns.c.answer, passages.c.start + 1, passages.c.end - passages.c.start),
+        ).label("text"),
+    )
+    .join_from(
+        passages,
+        turns,
+        (passages.c.tenant == turns.c.tenant)
+        & (passages.c.subject == turns.c.subject)
+        & (passages.c.thread == turns.c.thread)
+        & (passages.c.seq == turns.c.seq)
+        & (passages.c.attempt == turns.c.attempt),
+    )
+    .where(*of_thread(passages), passages.c.id.in_(bindparam("ids", expanding=True)), turns.c.superseded == 0)
+)
+
+
+def read_passages(connection: Connection, scope: ThreadScope, ids: Sequence[int]) -> list[StoredPassage]:
+    found: list[StoredPassage] = []
+    wanted = sorted({id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS})
+    for at in range(0, len(wanted), 500):
+        for row in connection.execute(PASSAGES, {**inside(scope), "ids": wanted[at : at + 500]}):
+            try:
+                found.append(rows.passage(row))
+            except rows.Damaged:
+                continue  # a passage of a damaged turn is not there for recall; the turn itself is shown as unreadable
+    # "question" stands before "answer".
+    return sorted(found, key=lambda one: (one.seq, one.part != "question", one.start, one.attempt))

@@ -1,0 +1,184 @@
+"""Delta jobs, applied deltas, the snapshots that they fold to, and receipts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, Table, and_, bindparam, case, insert, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt, VersionConflict
+from lumina.memory.turns import DeltaStatus
+from lumina.stores import rows
+from lumina.stores.checks import check_delta, check_receipt, check_text
+from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, turns
+from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, turn_number
+
+STATE = select(states).where(*of_thread(states))
+PROFILE = select(profiles).where(*of_subject(profiles))
+JOBS = (
+    select(delta_jobs)
+    .where(*of_thread(delta_jobs), delta_jobs.c.status.in_(bindparam("statuses", expanding=True)))
+    .order_by(delta_jobs.c.seq, delta_jobs.c.attempt)
+)
+ONE_JOB = select(delta_jobs).where(*of_turn(delta_jobs))
+ON_JOB = update(delta_jobs).where(*of_turn(delta_jobs))
+ANSWERED = ON_JOB.where(delta_jobs.c.status == "waiting").values(status="answered", answer=bindparam("new_answer"))
+TRIED = ON_JOB.values(status=bindparam("new_status"), tries=bindparam("new_tries"), reason=bindparam("new_reason"))
+APPLIED = ON_JOB.values(status="applied")
+IS_APPLIED = select(deltas.c.seq).where(*of_turn(deltas), deltas.c.correction == bindparam("in_correction"))
+ADD_DELTA = insert(deltas)
+ALL = select(deltas).join_from(deltas, turns, and_(*(deltas.c[name] == turns.c[name] for name in TURN)))
+# A person's correction stays in the fold whatever became of the attempt that it followed.
+LIVE = or_(deltas.c.correction > 0, turns.c.superseded == 0)
+BY_SEQ = (
+    deltas.c.seq,
+    deltas.c.correction > 0,
+    case((deltas.c.correction > 0, deltas.c.correction), else_=deltas.c.attempt),
+    deltas.c.attempt,
+)
+BY_NUMBER = (deltas.c.number, deltas.c.correction, deltas.c.thread, deltas.c.attempt)
+OF_THREAD = ALL.where(*of_thread(deltas)).order_by(*BY_SEQ)
+OF_SUBJECT = ALL.where(*of_subject(deltas)).order_by(*BY_NUMBER)
+THREAD_FOLD, SUBJECT_FOLD = OF_THREAD.where(LIVE), OF_SUBJECT.where(LIVE)
+SOME_OF_THREAD = OF_THREAD.where(deltas.c.seq.in_(bindparam("some", expanding=True)))
+SOME_OF_SUBJECT = OF_SUBJECT.where(deltas.c.number.in_(bindparam("some", expanding=True)))
+UNNOTED = (
+    select(delta_jobs.c.seq)
+    .join_from(delta_jobs, turns, and_(*(delta_jobs.c[name] == turns.c[name] for name in TURN)))
+    .where(
+        *of_thread(delta_jobs),
+        delta_jobs.c.status == bindparam("in_status"),
+        delta_jobs.c.seq < bindparam("before"),
+        turns.c.superseded != 1,
+    )
+    .order_by(delta_jobs.c.seq.desc())
+    .limit(bindparam("most"))
+)
+KEEP_RECEIPT = upsert(receipts)
+KEEP_RECEIPT = KEEP_RECEIPT.on_conflict_do_update(
+    index_elements=[*TURN, "call"], set_={name: KEEP_RECEIPT.excluded[name] for name in ("purpose", "body")}
+)
+RECEIPTS = select(receipts).where(*of_turn(receipts)).order_by(receipts.c.call)
+
+
+def read_state(connection: Connection, scope: ThreadScope) -> Snapshot:
+    return rows.readable("state of the thread", rows.snapshot, connection.execute(STATE, inside(scope)).one_or_none())
+
+
+def read_profile(connection: Connection, scope: SubjectScope) -> Snapshot:
+    return rows.readable("profile", rows.snapshot, connection.execute(PROFILE, inside(scope)).one_or_none())
+
+
+def jobs(connection: Connection, scope: ThreadScope, statuses: tuple[DeltaStatus, ...]) -> list[DeltaJob]:
+    found = connection.execute(JOBS, {**inside(scope), "statuses": list(statuses)})
+    return [rows.readable(f"delta job of turn {row.seq}", rows.delta_job, row) for row in found]
+
+
+def _job(connection: Connection, scope: ThreadScope, seq: int, attempt: int) -> DeltaJob:
+    row = connection.execute(ONE_JOB, inside(scope, seq, attempt)).one_or_none()
+    if row is None:
+        raise NotFound(f"Turn {seq} (attempt {attempt}) has no delta job. Nothing was changed.")
+    return rows.readable(f"delta job of turn {seq}", rows.delta_job, row)
+
+
+def answer(connection: Connection, scope: ThreadScope, seq: int, attempt: int, said: str) -> None:
+    check_text("answer", said)
+    _job(connection, scope, seq, attempt)
+    connection.execute(ANSWERED, {**inside(scope, seq, attempt), "new_answer": said})
+
+
+def fail(connection: Connection, scope: ThreadScope, seq: int, attempt: int, reason: str, set_aside: bool) -> int:
+    check_text("reason", reason)
+    job = _job(connection, scope, seq, attempt)
+    if job.status in ("applied", "set aside"):
+        return job.tries  # the work is over: a late failure changes nothing
+    values = {"new_status": "set aside" if set_aside else "waiting", "new_tries": job.tries + 1, "new_reason": reason}
+    connection.execute(TRIED, {**inside(scope, seq, attempt), **values})
+    return job.tries + 1
+
+
+def apply(
+    connection: Connection, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
+) -> bool:
+    check_delta(delta, state, profile)
+    number = turn_number(connection, scope, delta.seq, delta.attempt)
+    if number != delta.number:
+        raise UsageError(f"Turn {delta.seq} has number {number}, not {delta.number}. Nothing was applied.")
+    key = inside(scope, delta.seq, delta.attempt)
+    if connection.execute(IS_APPLIED, {**key, "in_correction": delta.correction}).one_or_none() is not None:
+        return False
+    _swap(connection, scope, states, state)
+    if profile is not None:
+        _swap(connection, scope.of_subject, profiles, profile)
+    values = {"correction": delta.correction, "number": delta.number, "changes": delta.changes}
+    connection.execute(ADD_DELTA, {**columns(scope, delta.seq, delta.attempt), **values})
+    if delta.correction == 0:
+        connection.execute(APPLIED, key)
+    return True
+
+
+def _swap(connection: Connection, scope: SubjectScope | ThreadScope, table: Table, new: Snapshot) -> None:
+    """Compare and set by version. The transaction holds the write lock from its start, so nothing comes between."""
+    known = read_state(connection, scope) if isinstance(scope, ThreadScope) else read_profile(connection, scope)
+    if known.version + 1 != new.version:
+        raise VersionConflict(
+            f"The {'state' if table is states else 'profile'} is at version {known.version} by now; this change was "
+            f"made from version {new.version - 1}. Nothing was applied: read it again and fold again."
+        )
+    if known.version == 0:
+        connection.execute(insert(table), {**columns(scope), "version": new.version, "body": new.body})
+    else:
+        held: Any = of_thread(table) if table is states else of_subject(table)
+        connection.execute(update(table).where(*held).values(version=new.version, body=new.body), inside(scope))
+
+
+def read_deltas(connection: Connection, scope: ThreadScope, seqs: Sequence[int] | None) -> list[AppliedDelta]:
+    if seqs is None:
+        return _in_fold(connection.execute(THREAD_FOLD, inside(scope)))
+    return _some(connection, SOME_OF_THREAD, scope, seqs)
+
+
+def read_subject_deltas(
+    connection: Connection, scope: SubjectScope, numbers: Sequence[int] | None
+) -> list[AppliedDelta]:
+    if numbers is None:
+        return _in_fold(connection.execute(SUBJECT_FOLD, inside(scope)))
+    return _some(connection, SOME_OF_SUBJECT, scope, numbers)
+
+
+def _some(
+    connection: Connection, statement: Select[Any], scope: SubjectScope | ThreadScope, some: Sequence[int]
+) -> list[AppliedDelta]:
+    # Asked for in ascending parts, so that the whole comes in order.
+    wanted, found = sorted(set(some)), []
+    for at in range(0, len(wanted), 500):
+        found += _in_fold(connection.execute(statement, {**inside(scope), "some": wanted[at : at + 500]}))
+    return found
+
+
+def _in_fold(found: Any) -> list[AppliedDelta]:
+    # A fold without one of its deltas would be another state, so a damaged one stops it.
+    return [rows.readable(f"delta of turn {row.seq}", rows.applied_delta, row) for row in found]
+
+
+def unnoted(connection: Connection, scope: ThreadScope, before: int, limit: int) -> list[int]:
+    # One status at a time: each is a short walk back along the index, however many turns were noted.
+    found: set[int] = set()
+    for status in ("waiting", "answered", "set aside"):
+        values = {**inside(scope), "in_status": status, "before": before, "most": max(limit, 0)}
+        found |= set(connection.execute(UNNOTED, values).scalars())
+    return sorted(found)[-limit:] if limit > 0 else []
+
+
+def put_receipt(connection: Connection, scope: ThreadScope, receipt: StoredReceipt) -> None:
+    check_receipt(receipt)
+    turn_number(connection, scope, receipt.seq, receipt.attempt)
+    values = {"call": receipt.call, "purpose": receipt.purpose, "body": receipt.body}
+    connection.execute(KEEP_RECEIPT, {**columns(scope, receipt.seq, receipt.attempt), **values})
+
+
+def read_receipts(connection: Connection, scope: ThreadScope, seq: int, attempt: int) -> list[StoredReceipt]:
+    found = connection.execute(RECEIPTS, inside(scope, seq, attempt))
+    return [rows.readable(f"receipt of turn {seq}", rows.receipt, row) for row in found]

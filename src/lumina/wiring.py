@@ -1,0 +1,183 @@
+"""Settings in, a ready agent out: the only place that picks adapters.
+
+    async with await open_agent(database="lumina.db") as agent:            # extractive model, local documents
+        scope = ThreadScope(tenant="local", subject="me", thread="main")
+        run = await agent.ask(scope, "What does functools.lru_cache keep?")
+        async for event in run.events():                                   # to turn.finished
+            print(event.kind)
+        await run.notes()                                                  # waits up to 2 s for the after-turn notes
+
+What can be done with it (`lumina.agent.search_agent.SearchAgent`, `lumina.agent.run.Run`):
+
+    run = await agent.ask(scope, question, client_id="", budget=8000)      # the question is stored when this returns
+    run.seq, run.attempt, run.new                                          # new is False for a known client id
+    run.events(after=0)          async iterator; stored events, then live ones, to the terminal event
+    run.stop()                   not async; the turn ends as partial ("stopped") and keeps its text
+    await run.ended()            the stored Turn, when its end is committed
+    await run.notes(wait=2.0)    memory.noting.Noting | None
+    agent.follow(scope, seq, attempt, after=0)                             # any turn, running or ended
+    agent.thread_events(scope, after=0)                                    # the thread's own log; never ends
+    await agent.thread(scope)    memory.thread.Thread on the agent's store: show(), state(), profile() ...
+    await agent.threads(scope.of_subject)                                  # list[ThreadInfo], the one asked last first
+    agent.model_name; agent.store; await agent.close()
+
+A command that answers nothing needs no agent and no model library: `open_threads(...)` gives `thread` and `threads`
+on a store alone. Heavy modules are imported inside the functions.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, cast
+
+from lumina.memory.errors import UsageError
+from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.store import Store
+from lumina.memory.thread import Clock, Thread, utc_now
+from lumina.memory.turns import ThreadInfo
+from lumina.memory.visible_text import one_line
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+    from lumina.adapters.documents.library import Library
+    from lumina.agent.desk import Limits
+    from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
+    from lumina.agent.search_agent import SearchAgent
+
+DEFAULT_MODEL = "extractive"
+DEFAULT_SEARCH = "docs"
+NO_MODEL = "Quoted from your documents; no model is set"
+
+
+async def open_agent(
+    *,
+    database: str | os.PathLike[str] | None = None,
+    model: "str | Model" = DEFAULT_MODEL,
+    search: "str | SearchProvider" = DEFAULT_SEARCH,
+    notes: "NoteTaker | None" = None,
+    memory: bool = True,
+    zone: str = "UTC",
+    clock: Clock = utc_now,
+    limits: "Limits | None" = None,
+) -> "SearchAgent":
+    """An agent on the database (a SQLite file; None keeps everything in memory).
+
+    `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
+    missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta
+    step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
+    """
+    from lumina.agent.desk import Desk, Limits
+    from lumina.agent.search_agent import SearchAgent
+    from lumina.stores.opening import open_store
+
+    chosen = find_model(model)
+    store = await open_store(database)
+    try:
+        desk = Desk(
+            store=store,
+            model=chosen,
+            search=find_search(search, store),
+            notes=notes or note_taker(chosen),
+            notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
+            limits=limits or Limits(),
+        )
+        return SearchAgent(desk, zone=zone, clock=clock, memory=memory)
+    except BaseException:
+        await store.close()
+        raise
+
+
+def find_model(model: "str | Model") -> "Model":
+    """The model that a name stands for. UsageError when it is unknown, or when what it needs is not there."""
+    if not isinstance(model, str):
+        return model
+    if model == DEFAULT_MODEL:
+        from lumina.adapters.extractive.model import ExtractiveModel
+
+        return ExtractiveModel()
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    if ":" not in model:
+        raise UsageError(f"{model!r} is not a model. Write extractive, or provider:name, for example openai:gpt-5.")
+    try:
+        return infer_model(model)
+    except ImportError as error:
+        provider = model.partition(":")[0]
+        raise UsageError(
+            f"The model {model} needs a package that is not installed: pip install 'pydantic-ai-slim[{provider}]'."
+        ) from error
+    except (UserError, ValueError) as error:
+        raise UsageError(f"The model {model} cannot be used: {one_line(str(error), 300)}") from error
+
+
+def note_taker(model: "Model") -> "NoteTaker":
+    """Who answers the delta step beside `model`."""
+    if model.model_name == DEFAULT_MODEL:
+        from lumina.adapters.extractive.notes import ExtractiveNotes
+
+        return ExtractiveNotes()
+    from lumina.agent.delta_step import ModelNotes
+
+    return ModelNotes(model)
+
+
+def find_search(search: "str | SearchProvider", store: Store) -> "SearchProvider":
+    """The search provider that a name stands for. UsageError when it is unknown."""
+    if not isinstance(search, str):
+        return search
+    if search != DEFAULT_SEARCH:
+        raise UsageError(f"{search!r} is not a search provider. There is: {DEFAULT_SEARCH} (local documents).")
+    from lumina.adapters.documents.search import DocumentSearch
+
+    return DocumentSearch(cast("DocumentStore", store))  # Lumina's stores keep documents too
+
+
+class Threads:
+    """Threads without an agent: to read, to show, to list. Close it when done."""
+
+    def __init__(self, store: Store, *, zone: str, clock: Clock) -> None:
+        self.store = store
+        self._zone = zone
+        self._clock = clock
+
+    async def __aenter__(self) -> "Threads":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self.store.close()
+
+    async def thread(self, scope: ThreadScope) -> Thread:
+        """The thread. NotFound when there is none: nothing is made here."""
+        info = await self.store.thread_info(scope)
+        return Thread(store=self.store, scope=scope, info=info, zone=self._zone, clock=self._clock)
+
+    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+        """The subject's threads, the one asked last first."""
+        return await self.store.threads(scope, limit=limit)
+
+
+async def open_threads(
+    database: str | os.PathLike[str] | None = None, *, zone: str = "UTC", clock: Clock = utc_now
+) -> Threads:
+    """The threads of a database, for a command that asks no model."""
+    from lumina.stores.opening import open_store
+
+    return Threads(await open_store(database), zone=zone, clock=clock)
+
+
+@asynccontextmanager
+async def open_library(database: str | os.PathLike[str] | None = None) -> AsyncIterator["Library"]:
+    """The documents of a database, for the commands that add, list and remove them."""
+    from lumina.adapters.documents.library import Library
+    from lumina.stores.opening import open_store
+
+    store = await open_store(database)
+    try:
+        yield Library(cast("DocumentStore", store))
+    finally:
+        await store.close()
