@@ -84,7 +84,7 @@ class Answering:
         started = TurnStarted.model_validate(
             {**self._place, "attempt": self._turn.attempt, "question": self._turn.question}
         )
-        await self._log.write(started)
+        self._log.gather(started)  # it goes with the context, a moment later
         await self._thread_log.write(started)
 
     async def tell_context(self, context: Context) -> None:
