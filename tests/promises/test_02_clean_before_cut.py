@@ -42,7 +42,9 @@ async def test_an_answer_that_cleaning_empties_takes_no_place_of_another(tmp_pat
             await thread.record(await thread.context(f"Question {n}?"), answer)
         messages = (await thread.context("Last?")).messages
     answers = [message.content for message in messages if message.role == "assistant"]
-    assert answers == ["Answer 6.", "Answer 7.", "(no answer was given)", "Answer 9.", "Answer 10.", "Answer 11."]
+    expected = [f"Answer {n}." for n in range(5, 12)]
+    expected[3] = "(no answer was given)"
+    assert answers == expected
 
 
 @given(st.text(max_size=400), st.integers(1, 60))

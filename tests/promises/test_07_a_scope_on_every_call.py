@@ -81,12 +81,12 @@ async def test_another_threads_words_stay_in_it_and_the_profile_goes_along(tmp_p
 
 async def test_anothers_thread_is_as_one_that_does_not_exist(tmp_path: Path) -> None:
     store = await open_store(tmp_path / "a.db")
-    mine = ThreadScope(tenant="t", subject="me", thread="here")
+    mine = ThreadScope(tenant="t", subject="me", thread="thread-a")
     await conversation(store, mine, "canary")
     messages = []
     for scope in (
-        ThreadScope(tenant="t", subject="you", thread="here"),
-        ThreadScope(tenant="t", subject="you", thread="nowhere"),
+        ThreadScope(tenant="t", subject="you", thread="thread-a"),
+        ThreadScope(tenant="t", subject="you", thread="thread-b"),
     ):
         with pytest.raises(NotFound) as refusal:
             await store.thread_info(scope)

@@ -13,6 +13,7 @@ from lumina.memory.errors import StoreError, UsageError
 from lumina.stores.in_memory import InMemoryStore
 from lumina.stores.opening import open_store
 from lumina.stores.sqlite import SQLiteStore
+from lumina.stores.sqlite_connect import prepare
 from lumina.testing.store_examples import thread_of, told
 
 SOURCE = str(Path(__file__).parents[3] / "src")
@@ -87,10 +88,6 @@ import asyncio, os, sys
 from lumina.memory.errors import StoreError
 from lumina.stores.opening import open_store
 from lumina.testing.store_examples import thread_of, told
-import alembic.runtime.environment, alembic.script, lumina.stores.sqlite, lumina.stores.migrations.upgrade
-
-if os.getuid() == 0:
-    os.setuid(65534)
 
 async def use(where):
     store = await open_store(where)
@@ -99,7 +96,10 @@ async def use(where):
     finally:
         await store.close()
 
-for where in sys.argv[1:]:
+asyncio.run(use(sys.argv[1]))  # all modules are loaded now, wherever they are
+if os.getuid() == 0:
+    os.setuid(65534)
+for where in sys.argv[2:]:
     try:
         asyncio.run(use(where))
     except StoreError as problem:
@@ -107,23 +107,22 @@ for where in sys.argv[1:]:
 """
 
 
-async def test_without_permission_the_message_says_what_to_do(tmp_path: Path) -> None:
+def test_without_permission_the_message_says_what_to_do(tmp_path: Path) -> None:
     locked, readable = tmp_path / "locked", tmp_path / "readable"
     for folder in (locked, readable):
         folder.mkdir()
-    store = await open_store(readable / "kept.db")
-    await told(store, thread_of(), "kept")
-    await store.close()
-    (readable / "kept.db").chmod(0o444)
-    tmp_path.chmod(0o755)
-    tmp_path.parent.chmod(0o755)
-    tmp_path.parent.parent.chmod(0o755)
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        folder.chmod(0o755)  # pytest makes them for one user only
+    kept = readable / "kept.db"
+    prepare(kept)
+    kept.chmod(0o444)
     for folder in (locked, readable):
         folder.chmod(0o555)
+    places = [tmp_path / "fine.db", locked / "new.db", locked / "sub" / "new.db", kept]
     try:
         ran = subprocess.run(
-            [sys.executable, "-c", WITHOUT_PERMISSION, locked / "new.db", locked / "sub" / "new.db", readable / "kept.db"],
-            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": SOURCE},
+            [sys.executable, "-c", WITHOUT_PERMISSION, *places], capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": SOURCE},
         )  # fmt: skip
     finally:
         for folder in (locked, readable):

@@ -130,8 +130,12 @@ async def test_a_newer_schema_is_refused_and_left_untouched(path: Path) -> None:
     await store.close()
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '0999'")
-    before = path.read_bytes()
+    before = content(path)
     with pytest.raises(StoreError, match="newer version") as refusal:
         await SQLiteStore.open(path)
     assert "0999" in str(refusal.value)
-    assert path.read_bytes() == before
+    assert content(path) == before
+
+
+def content(path: Path) -> bytes:
+    return path.read_bytes()

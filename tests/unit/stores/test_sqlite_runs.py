@@ -33,7 +33,8 @@ async def main():
     await store.append_events(scope, turn.seq, 1, [
         '{"kind":"turn.started","seq":0}',
         '{"kind":"search.finished","outcome":"empty"}', '{"kind":"search.finished","outcome":"found"}',
-        '{"kind":"text","text":"A gibbon is "}', '{"kind":"thinking","text":"hm"}', '{"kind":"text","text":"an ape \\\\ud83d\\\\ude00"}',
+        '{"kind":"text","text":"A gibbon is "}', '{"kind":"thinking","text":"hm"}',
+        '{"kind":"text","text":"an ape \\\\ud83d\\\\ude00"}',
     ])
     print("begun", flush=True)
     sys.stdin.read()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from lumina.adapters.extractive.memory_block import Entry, Memory, Recalled, is_number
 from lumina.adapters.extractive.phrases import SMALL_WORDS, Language, phrase
+from lumina.adapters.extractive.plain_sentences import ASKS
 from lumina.adapters.extractive.quoting import MARKER, quoted, weigh
 from lumina.adapters.extractive.units import sentences
 from lumina.adapters.extractive.values import slug
@@ -24,13 +25,13 @@ PERSONAL = frozenset(
     notre nos yo mi mis nosotros nuestra nuestro llamo vivo""".split()
 )
 NOT_WHAT_IS = ("how", "why", "can", "could", "should", "explain", "warum", "pourquoi", "por")
-HOW_BUT = ("how old",)
+HOW_BUT = ("how old", "how many", "how much")
 TALK = frozenset(
     form
     for word in """say said tell told mention mentioned talk talked discuss discussed remember know earlier previously
     before last time again ask asked answer answered decide decided decision decisions choose chose chosen pick picked
     agree agreed settle settled go went use using call called still current currently exactly recall remind tell list
-    show give gesagt vorhin entschieden dit décidé dijiste decidido""".split()
+    show give many much gesagt vorhin entschieden dit décidé dijiste decidido""".split()
     for form in forms(word)
 )
 # What people ask for instead of the words of a key, folded as memory.words does.
@@ -84,6 +85,8 @@ FORGETTABLE = frozenset("user profile person customer me thread choice".split())
 def from_memory(question: str, memory: Memory, language: Language) -> str:
     """The answer from the entries that hold all that `question` names, or ""."""
     folded = " ".join(question.lower().split())
+    if "?" not in folded and not ASKS.match(folded):
+        return ""
     chosen = _all_of_a_kind(folded, memory.entries) or _that_fit(folded, memory.entries, language)
     return " ".join(_told(entry, memory.citable, language) for entry in chosen[:MOST])
 
@@ -198,7 +201,7 @@ def _without_markers(text: str) -> tuple[str, list[int]]:
 
 def from_window(question: str, answers: Sequence[str], memory: Memory, language: Language) -> str:
     """A sentence of an earlier answer that holds all words of `question` and cites a source that may be cited again."""
-    asked = set(content_words(question))
+    asked = set(_named(" ".join(question.lower().split()), language))
     if len(asked) < AGAIN:
         return ""
     for answer in reversed(answers):

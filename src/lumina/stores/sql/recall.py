@@ -76,21 +76,22 @@ def index_passages(
 
 @lru_cache(maxsize=AT_ONCE)
 def _newest(count: int) -> TextClause:
-    """For each of `count` words the newest rows of a range."""
+    """For each of `count` words the newest rows of a range, as one JSON list: a row for each would cost more to fetch
+    than to find."""
     one = (
-        "SELECT * FROM (SELECT {n} AS word, rowid AS found FROM turn_words WHERE turn_words MATCH :word{n} "
-        "AND rowid >= :first AND rowid < :end ORDER BY rowid DESC LIMIT :cap)"
+        "SELECT {n} AS word, json_group_array(found) AS found FROM (SELECT rowid AS found FROM turn_words "
+        "WHERE turn_words MATCH :word{n} AND rowid >= :first AND rowid < :end ORDER BY rowid DESC LIMIT :cap)"
     )
     return text(" UNION ALL ".join(one.format(n=n) for n in range(count)))
 
 
 def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], before: int, cap: int) -> WordMatches:
     asked = list(dict.fromkeys(words))
-    ids: dict[str, list[int]] = {word: [] for word in asked}
+    ids: dict[str, tuple[int, ...]] = dict.fromkeys(asked, ())
     try:
         thread = thread_row(connection, scope)
     except NotFound:
-        return WordMatches(ids=dict.fromkeys(asked, ()), turns=0)
+        return WordMatches(ids=ids, turns=0)
     end = min(max(before, 0), 1 << SEQ_BITS)
     base = _address(thread.handle, 0)
     for at in range(0, len(asked), AT_ONCE):
@@ -98,8 +99,8 @@ def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], be
         values = {f"word{n}": f'"{token(word)}"' for n, word in enumerate(some)}
         values |= {"first": base, "end": base + (end << PLACE_BITS), "cap": max(cap, 0)}
         for word, found in connection.execute(_newest(len(some)), values):
-            ids[some[word]].append(found - base)
-    return WordMatches(ids={word: tuple(found) for word, found in ids.items()}, turns=thread.turns)
+            ids[some[word]] = tuple(sorted((row - base for row in json.loads(found)), reverse=True))
+    return WordMatches(ids=ids, turns=thread.turns)
 
 
 PASSAGES = (
@@ -130,8 +131,8 @@ PASSAGES = (
 # For each of the ids that is there, the passages of live turns on both sides: short walks along the key, all at once.
 NEAR = text("""
     WITH wanted AS (
-        SELECT there.id FROM json_each(:ids) AS asked JOIN passages AS there ON there.id = asked.value
-        AND there.tenant = :in_tenant AND there.subject = :in_subject AND there.thread = :in_thread
+        SELECT id FROM passages WHERE tenant = :in_tenant AND subject = :in_subject AND thread = :in_thread
+        AND id IN (SELECT value FROM json_each(:ids))
     )
     SELECT one.id FROM wanted JOIN passages AS one
     ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
