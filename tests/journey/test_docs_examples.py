@@ -14,12 +14,14 @@ import ast, asyncio, inspect, sys
 
 code = compile(sys.stdin.read(), "the page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
-async def main():
-    done = eval(code, {"__name__": "__main__"})
-    if inspect.isawaitable(done):
-        await done
+names = {"__name__": "__main__"}
+if code.co_flags & inspect.CO_COROUTINE:
+    async def main():
+        await eval(code, names)
 
-asyncio.run(main())
+    asyncio.run(main())
+else:
+    exec(code, names)
 """
 PAGES = [
     page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if BLOCK.search(page.read_text())

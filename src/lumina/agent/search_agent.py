@@ -13,6 +13,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from lumina.agent import prompts
 from lumina.agent.delta_step import note_turn, waiting_turns
@@ -34,7 +35,8 @@ Key = tuple[ThreadScope, int, int]  # a turn: thread, seq, attempt
 
 
 class SearchAgent:
-    """Made by `lumina.wiring.open_agent`. `zone` is the asker's time zone; with `memory=False` nothing is noted."""
+    """Made by `lumina.wiring.open_agent`. `zone` is the asker's time zone. With `memory=False` each
+    question stands alone: no earlier turn, state or profile is read for it, and nothing is noted from it."""
 
     def __init__(self, desk: Desk, *, zone: str = "UTC", clock: Clock = utc_now, memory: bool = True) -> None:
         self.desk = desk
@@ -85,7 +87,13 @@ class SearchAgent:
         """The thread, made when there is none; a turn whose process is gone is ended as interrupted. The thread
         shares the agent's store: do not close it."""
         info = await self.store.open_thread(scope, deltas=self._memory)
-        return Thread(store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock)
+        return Thread(
+            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory
+        )  # fmt: skip
+
+    def today(self) -> str:
+        """The asker's day, ISO 8601."""
+        return self._clock().astimezone(ZoneInfo(self.zone)).date().isoformat()
 
     async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
         """The subject's threads, the one asked last first."""

@@ -111,7 +111,7 @@ class Tools:
         return {"outcome": "found", "results": [shown for shown, _ in read]}
 
     async def _ask(self, query: str) -> SearchResult:
-        provider, limit = self._desk.search, self._desk.limits.search
+        provider, limit = self._desk.search, self._desk.limits.one_search
         try:
             async with asyncio.timeout(limit):
                 result = await provider.search(self._thread.scope.of_subject, query, limit=HITS)

@@ -1,115 +1,104 @@
 """`lumina ask`: one question, one streamed answer.
 
 Ctrl-C stops the answer, not the program: the turn ends as partial with what has arrived, and the exit code is 130. A
-second Ctrl-C leaves at once; the turn then ends as interrupted when its conversation is opened next.
+second Ctrl-C leaves at once (`lumina.cli.working`).
 """
 
 import asyncio
-import contextlib
-import signal
 import sys
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from lumina.agent.events import to_json
 from lumina.agent.run import Run
-from lumina.agent.search_agent import SearchAgent
-from lumina.cli.place import Place, chosen_thread, place
+from lumina.cli.place import agent_at, check_name, chosen_thread, settings
 from lumina.cli.screen import note
 from lumina.cli.telling import Teller, tell_noting
+from lumina.cli.working import STOPPED, Worker, complete
+from lumina.memory.errors import UsageError
+from lumina.memory.noting import Noting
 from lumina.memory.scope import ThreadScope
-from lumina.wiring import open_agent
 
-STOPPED = 130
+if TYPE_CHECKING:
+    from lumina.settings import Settings
+
+NOTES_WAIT = 2.0  # seconds that the notes of a turn are waited for
 
 
 def ask_once(question: str, *, thread: str, go_on: bool, model: str, budget: int, as_json: bool) -> int:
     """Asks, prints, returns the exit code."""
-    where = place()
+    check_name(thread, go_on)
+    chosen = settings()
 
-    async def asked() -> int:
-        async with await agent_at(where, model) as agent:
-            scope = await chosen_thread(agent.store, thread, go_on=go_on, today=_today(where))
+    async def asked(worker: Worker) -> int:
+        async with await agent_at(chosen, model) as agent:
+            scope = await chosen_thread(agent.store, thread, go_on=go_on, today=agent.today())
             run = await agent.ask(scope, question, budget=budget)
             if as_json:
-                return await print_events(run)
-            code = await answer(run)
-            _hint(scope, asked_by_name=bool(thread))
+                return await print_events(run, worker)
+            code = await answer(run, worker)
+            _hint(scope, chosen)
             return code
 
-    return asyncio.run(asked())
+    return complete(asked)
 
 
-async def agent_at(where: Place, model: str = "") -> SearchAgent:
-    """The agent that the settings describe."""
-    settings = where.settings
-    return await open_agent(
-        database=where.database, model=model or settings.model, memory=settings.memory == "on", zone=settings.zone
-    )
+def piped_question() -> str:
+    """The question on standard input. UsageError when it is not UTF-8."""
+    if sys.stdin.isatty():
+        note("Type the question; Ctrl-D ends it.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"Standard input is not UTF-8 text (byte {error.start} is 0x{error.object[error.start]:02x}). "
+            "Nothing was asked. Convert it first, for example with iconv."
+        ) from None
 
 
-def _today(where: Place) -> str:
-    from datetime import UTC, datetime
-    from zoneinfo import ZoneInfo
-
-    return datetime.now(UTC).astimezone(ZoneInfo(where.settings.zone)).date().isoformat()
-
-
-def _hint(scope: ThreadScope, *, asked_by_name: bool) -> None:
-    if sys.stderr.isatty() and not asked_by_name:
-        note(f"\nGo on: lumina ask -c ...   What the model saw: lumina show {scope.thread}")
+def _hint(scope: ThreadScope, chosen: "Settings") -> None:
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        again = "Memory is off: each question stands alone." if chosen.memory == "off" else "Go on: lumina ask -c ..."
+        note(f"{again}  What the model saw: lumina show {scope.thread}")
 
 
-async def answer(run: Run) -> int:
+async def answer(run: Run, worker: Worker) -> int:
     """Follows the turn to its end on the screen. Returns the exit code."""
     teller = Teller()
-    with stopping(run) as stopped:
+    with worker.stopping(run.stop):
         async for event in run.events():
             teller.tell(event)
         await run.ended()
+    stopped = bool(worker.interrupts)
     teller.tell_sources()
-    tell_noting(await run.notes(wait=2.0))
+    tell_noting(await notes(run, worker))
     sys.stdout.flush()
-    return exit_code(teller.end.status if teller.end else "failed", stopped=bool(stopped))
+    return exit_code(teller.end.status if teller.end else "failed", stopped=stopped)
 
 
-async def print_events(run: Run) -> int:
+async def notes(run: Run, worker: Worker) -> Noting | None:
+    """What was noted, if it is there within two seconds. Ctrl-C ends the wait; the answer is complete all the same."""
+    waiting = asyncio.ensure_future(run.notes(wait=NOTES_WAIT))
+    with worker.stopping(waiting.cancel):
+        await asyncio.wait({waiting})
+    return None if waiting.cancelled() else waiting.result()
+
+
+async def print_events(run: Run, worker: Worker) -> int:
     """Every event of the turn as a line of JSON, as it comes."""
     status = "failed"
-    with stopping(run) as stopped:
+    with worker.stopping(run.stop):
         async for event in run.events():
             sys.stdout.write(to_json(event) + "\n")
             sys.stdout.flush()
             if event.kind == "turn.finished":
                 status = event.status
         await run.ended()
-    await run.notes(wait=2.0)
-    return exit_code(status, stopped=bool(stopped))
+    stopped = bool(worker.interrupts)
+    await notes(run, worker)
+    return exit_code(status, stopped=stopped)
 
 
 def exit_code(status: str, *, stopped: bool) -> int:
-    if stopped:
-        return STOPPED
-    return 0 if status == "complete" else 1
-
-
-@contextlib.contextmanager
-def stopping(run: Run) -> Iterator[list[int]]:
-    """While inside, the first Ctrl-C stops the run and is noted in the list; the second one raises."""
-    seen: list[int] = []
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        seen.append(1)
-        run.stop()
-        # From here on Ctrl-C does what it always does.
-        loop.remove_signal_handler(signal.SIGINT)
-
-    try:
-        loop.add_signal_handler(signal.SIGINT, stop)
-    except (NotImplementedError, RuntimeError):  # Windows, or not the main thread: Ctrl-C raises there
-        yield seen
-        return
-    try:
-        yield seen
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
+    if status == "complete":
+        return 0
+    return STOPPED if stopped else 1

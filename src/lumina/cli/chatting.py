@@ -1,130 +1,137 @@
 """`lumina chat`: a conversation on the terminal.
 
-One event loop lives as long as the chat and runs while an answer streams; between answers the terminal has the line.
+The answers run on a loop of their own (`lumina.cli.working`), so that what is to be noted goes on being noted while
+somebody types.
 """
 
-import asyncio
 import sys
 
 from lumina.agent.search_agent import SearchAgent
-from lumina.cli.asking import _today, agent_at, answer
-from lumina.cli.place import chosen_thread, place
-from lumina.cli.screen import complain, note, say, styled
-from lumina.cli.showing import say_show
-from lumina.memory.errors import LuminaError
+from lumina.cli.asking import answer
+from lumina.cli.place import agent_at, check_name, chosen_thread, settings
+from lumina.cli.remembered import say_sources, say_state
+from lumina.cli.screen import cells, complain, flat, note, say, styled
+from lumina.cli.showing import account_of, say_account
+from lumina.cli.working import Worker
+from lumina.memory.errors import LuminaError, UsageError
 from lumina.memory.scope import ThreadScope
-from lumina.memory.state import State
-from lumina.memory.turns import TurnPage
 
 COMMANDS = {
-    "/sources": "the sources of this conversation, by number",
+    "/sources": "the sources of this conversation, by number, and what cites them",
     "/state": "what was noted: about you, and in this conversation",
     "/show": "what the model saw in the last turn, and why (/show 3: in turn 3)",
     "/help": "this list",
     "/quit": "leave (or Ctrl-D)",
 }
-HEADINGS = {"fact": "Facts", "issue": "Open issues", "decision": "Decisions", "finding": "Findings"}
+PROMPT = "› "
 
 
 def chat(*, thread: str, go_on: bool, model: str, budget: int) -> int:
-    """Runs until the person leaves. Returns the exit code."""
-    where = place()
-    with asyncio.Runner() as runner:
-        agent = runner.run(agent_at(where, model))
+    """Runs until the person leaves. The exit code is that of the last answer when questions come from a pipe."""
+    check_name(thread, go_on)
+    chosen = settings()
+    with Worker() as worker:
+        agent = worker.do(agent_at(chosen, model))
         try:
-            scope = runner.run(chosen_thread(agent.store, thread, go_on=go_on, today=_today(where)))
-            runner.run(_greet(agent, scope))
-            while (line := _read()) is not None:
-                try:
-                    if line.startswith("/"):
-                        if line.split()[0] == "/quit":
-                            break
-                        runner.run(_command(agent, scope, line))
-                    elif line:
-                        runner.run(_turn(agent, scope, line, budget))
-                except LuminaError as error:
-                    complain(str(error))
-                except KeyboardInterrupt:
-                    note("stopped")
+            scope = worker.do(chosen_thread(agent.store, thread, go_on=go_on, today=agent.today()))
+            worker.do(_greet(agent, scope, off=chosen.memory == "off"))
+            return _talk(worker, agent, scope, budget)
         finally:
-            runner.run(agent.close())
-    return 0
+            worker.do(agent.close())
 
 
-def _read() -> str | None:
+def _talk(worker: Worker, agent: SearchAgent, scope: ThreadScope, budget: int) -> int:
+    code = 0
+    while (line := _read(worker)) is not None:
+        if line.split(maxsplit=1)[:1] == ["/quit"]:
+            break
+        try:
+            if line.startswith("/"):
+                worker.do(_command(agent, scope, line))
+            elif line:
+                code = worker.do(_turn(agent, scope, line, budget, worker))
+        except LuminaError as error:
+            complain(str(error))
+            code = 2 if isinstance(error, UsageError) else 1
+        except KeyboardInterrupt:
+            note("stopped")
+    return 0 if sys.stdin.isatty() else code
+
+
+def _read(worker: Worker) -> str | None:
     """The next line, None at the end of input. Ctrl-C drops what was typed."""
-    if sys.stdin.isatty():
-        import readline  # noqa: F401 - arrow keys and history
+    if not sys.stdin.isatty():
+        return _piped()
+    import readline  # noqa: F401 - arrow keys and history
+
     while True:
         try:
-            return input(styled("› ", "amber") if sys.stdin.isatty() else "").strip()
+            with worker.keyboard():
+                return input(_prompt()).strip()
         except EOFError:
+            note("")
             return None
         except KeyboardInterrupt:
             note("\nCtrl-D or /quit leaves.")
 
 
-async def _greet(agent: SearchAgent, scope: ThreadScope) -> None:
-    info = (await agent.thread(scope)) and await agent.store.thread_info(scope)
-    before = f", {info.turns} turns so far" if info.turns else ""
-    note(f"Conversation {scope.thread}{before}. /help lists the commands.")
+def _prompt() -> str:
+    # readline counts the columns of a prompt; what takes none stands between \x01 and \x02.
+    styling = styled(PROMPT, "amber")
+    if styling == PROMPT:
+        return PROMPT
+    before, after = styling.split(PROMPT)
+    return f"\x01{before}\x02{PROMPT}\x01{after}\x02"
 
 
-async def _turn(agent: SearchAgent, scope: ThreadScope, question: str, budget: int) -> None:
-    await answer(await agent.ask(scope, question, budget=budget))
+def _piped() -> str | None:
+    """A line of standard input. UsageError when it is not UTF-8."""
+    raw = sys.stdin.buffer.readline()
+    if not raw:
+        return None
+    try:
+        return raw.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"A line of standard input is not UTF-8 text (0x{raw[error.start]:02x}). It was not asked, nor was what "
+            "follows; what was answered is kept."
+        ) from None
+
+
+async def _greet(agent: SearchAgent, scope: ThreadScope, *, off: bool) -> None:
+    await agent.thread(scope)
+    turns = (await agent.store.thread_info(scope)).turns
+    before = f", {turns} {'turn' if turns == 1 else 'turns'} so far" if turns else ""
+    note(f"Conversation {flat(scope.thread)}{before}. /help lists the commands.")
+    if off:
+        note("Memory is off: each question stands alone, and nothing is noted.")
+    last = (await agent.store.page(scope, first=turns, last=turns))[-1:] if turns else []
+    if last and getattr(last[0], "status", "") == "partial":
+        note(f"The last answer is not complete ({flat(last[0].reason)}); /show tells more.", "amber")
+
+
+async def _turn(agent: SearchAgent, scope: ThreadScope, question: str, budget: int, worker: Worker) -> int:
+    code = await answer(await agent.ask(scope, question, budget=budget), worker)
     say()
+    return code
 
 
 async def _command(agent: SearchAgent, scope: ThreadScope, line: str) -> None:
     name, _, rest = line.partition(" ")
+    rest = rest.strip()
     if name == "/sources":
-        await say_sources(agent, scope)
+        await say_sources(agent.store, scope)
     elif name == "/state":
         thread = await agent.thread(scope)
         say_state(await thread.profile(), await thread.state())
     elif name == "/show":
-        turn = int(rest) if rest.strip().isdecimal() else 0
-        say_show(await (await agent.thread(scope)).show(turn))
+        if rest and not (rest.isascii() and rest.isdigit() and len(rest) < 9 and int(rest)):
+            raise UsageError("Give the number of a turn: /show 3. Without one, the last turn is shown.")
+        account = await account_of(await agent.thread(scope), int(rest or 0))
+        say_account(account, account.calls)
     else:
         if name != "/help":
-            note(f"{name} is not a command.", "amber")
+            note(f"{flat(name)} is not a command.", "amber")
+        wide = max(map(cells, COMMANDS)) + 2
         for command, meaning in COMMANDS.items():
-            say(f"{command:10}{meaning}")
-
-
-async def say_sources(agent: SearchAgent, scope: ThreadScope) -> None:
-    """Every source of the conversation: its number for good, where it is cited, what supports it."""
-    sources = await agent.store.sources(scope)
-    if not sources:
-        say("No source was read in this conversation.")
-    cited: dict[int, list[tuple[int, str]]] = {}
-    for page in await agent.store.page(scope):
-        if isinstance(page, TurnPage):
-            for citation in page.citations:
-                text = await agent.store.text(scope.of_subject, citation.digest) if citation.passage else ""
-                words = " … ".join(text[start:end] for start, end in citation.passage)
-                cited.setdefault(citation.n, []).append((page.seq, " ".join(words.split())))
-    for source in sources:
-        say(f"[{source.n}] {source.title} ({source.host}, {source.depth})")
-        say(f"    {source.url}", "dim")
-        for seq, words in cited.get(source.n, []):
-            say(f"    turn {seq}: “{words[:320]}”" if words else f"    turn {seq}")
-
-
-def say_state(profile: State, state: State) -> None:
-    """What stands, each with the day and who said it."""
-    about = [("About you", list(profile.current()))]
-    about += [(HEADINGS[kind], [e for e in state.current() if e.kind == kind]) for kind in HEADINGS]
-    if not any(entries for _, entries in about):
-        say("Nothing is noted yet.")
-    for heading, entries in about:
-        if entries:
-            say(heading, "bold")
-            for entry in entries:
-                by = {
-                    "user": "you",
-                    "operator": entry.by,
-                    "assistant": "an answer",
-                    "source": f"source [{entry.source}]",
-                }
-                say(f"  {entry.key}: {entry.value}  ({by[entry.said_by]}, turn {entry.seq}, {entry.day})")
+            say(f"{command:{wide}}{meaning}")

@@ -4,7 +4,6 @@ Progress goes to standard error, a bar where a person watches and nothing in a p
 What could not be read is named with the reason and never stops the rest.
 """
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -12,12 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lumina.cli.place import ME, place
-from lumina.cli.screen import columns, note, safe, say
+from lumina.cli.place import ME, settings
+from lumina.cli.screen import columns, flat, note, say
+from lumina.cli.working import Worker, complete
 from lumina.wiring import open_library
 
 if TYPE_CHECKING:
-    from lumina.adapters.documents.library import Progress, Report
+    from lumina.adapters.documents.library import Progress, Removal, Report
+    from lumina.agent.ports import DocumentInfo
 
 NAMED = 20  # skipped files named one by one
 
@@ -25,15 +26,17 @@ NAMED = 20  # skipped files named one by one
 def add(paths: list[Path], *, as_json: bool) -> int:
     """Adds files and folders. Exit code 1 when nothing at all could be read."""
 
-    async def added() -> "Report":
-        async with open_library(place().database) as library:
+    chosen = settings()
+
+    async def added(_: Worker) -> "Report":
+        async with open_library(chosen.database_path) as library:
             with progress_bar(shown=not as_json) as told:
                 return await library.add(ME, paths, progress=told)
 
-    report = asyncio.run(added())
+    report = complete(added)
     kept = len(report.added) + len(report.changed) + len(report.unchanged)
     if as_json:
-        print(json.dumps({
+        say(json.dumps({
             "added": report.added, "changed": report.changed, "unchanged": len(report.unchanged),
             "removed": report.removed, "other_kinds": report.other, "passages": report.passages,
             "skipped": [{"path": str(row.path), "reason": row.reason} for row in report.skipped],
@@ -50,9 +53,9 @@ def _say_report(report: "Report") -> None:
     told = ", ".join(f"{number} {word}" for number, word in counts if number)
     say(f"{told or 'Nothing to add'}." + (f" {report.passages} passages can be found." if report.passages else ""))
     for row in report.noted[:NAMED]:
-        say(f"  note: {row.path}: {row.reason}")
+        say(f"  note: {flat(str(row.path))}: {flat(row.reason)}")
     for row in report.skipped[:NAMED]:
-        say(f"  skipped: {row.path}: {row.reason}")
+        say(f"  skipped: {flat(str(row.path))}: {flat(row.reason)}")
     if len(report.skipped) > NAMED:
         say(f"  and {len(report.skipped) - NAMED} more; --json lists them all")
     if report.other:
@@ -76,7 +79,7 @@ def progress_bar(*, shown: bool) -> Iterator[Callable[["Progress"], None]]:
         task = bar.add_task("", total=None, name="")
 
         def told(step: "Progress") -> None:
-            bar.update(task, completed=step.done, total=step.total, name=safe(Path(step.name).name)[-40:])
+            bar.update(task, completed=step.done, total=step.total, name=flat(Path(step.name).name)[-40:])
 
         yield told
 
@@ -84,16 +87,18 @@ def progress_bar(*, shown: bool) -> Iterator[Callable[["Progress"], None]]:
 def listing(*, as_json: bool) -> int:
     """The documents that are searched."""
 
-    async def load():
-        async with open_library(place().database) as library:
+    chosen = settings()
+
+    async def load(_: Worker) -> "list[DocumentInfo]":
+        async with open_library(chosen.database_path) as library:
             return await library.documents(ME)
 
-    found = asyncio.run(load())
+    found = complete(load)
     if as_json:
         for info in found:
             row = {"id": info.id, "title": info.title, "path": info.locator.removeprefix("doc:"),
                    "passages": info.passages, "added_at": info.added_at}  # fmt: skip
-            print(json.dumps(row))
+            say(json.dumps(row))
         return 0
     if not found:
         note("No documents yet: answers come from Lumina's own documentation. Add yours: lumina docs add FOLDER")
@@ -107,16 +112,18 @@ def listing(*, as_json: bool) -> int:
 def remove(paths: list[str], *, as_json: bool) -> int:
     """Removes documents by path, folder or number. Exit code 1 when one of them is not there."""
 
-    async def removed():
-        async with open_library(place().database) as library:
+    chosen = settings()
+
+    async def removed(_: Worker) -> "Removal":
+        async with open_library(chosen.database_path) as library:
             return await library.remove(ME, paths)
 
-    removal = asyncio.run(removed())
+    removal = complete(removed)
     gone = [info.locator.removeprefix("doc:") for info in removal.removed]
     if as_json:
-        print(json.dumps({"removed": gone, "unknown": list(removal.unknown)}))
+        say(json.dumps({"removed": gone, "unknown": list(removal.unknown)}))
     else:
         say(f"{len(gone)} {'document' if len(gone) == 1 else 'documents'} removed from the search.")
         for name in removal.unknown:
-            say(f"  not found: {name} (lumina docs list shows what there is)")
+            say(f"  not found: {flat(name)} (lumina docs list shows what there is)")
     return 1 if removal.unknown else 0

@@ -1,9 +1,10 @@
 """`lumina`: the commands, their options and their exit codes.
 
 0: done. 1: it failed, and the message says why and what was kept. 2: the call was wrong. 130: stopped by Ctrl-C; what
-had arrived is kept.
+had arrived is kept. What a command needs is imported when it runs, so that help and mistakes are answered at once.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +13,11 @@ import typer
 
 from lumina.memory.errors import LuminaError, UsageError
 
+WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
+LARGEST = 10_000_000  # for numbers that a person types
+
 app = typer.Typer(
     name="lumina",
-    help="Answers from your documents, with a source for every sentence and a memory you can read.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,16 +30,21 @@ ThreadOption = Annotated[
     str, typer.Option("--thread", "-t", metavar="NAME", help="The conversation to go on with. A new name begins one.")
 ]
 GoOn = Annotated[bool, typer.Option("--continue", "-c", help="Go on with the conversation that was asked last.")]
-Budget = Annotated[int, typer.Option(metavar="TOKENS", help="How much the model is sent at most.", min=1)]
+Budget = Annotated[
+    int, typer.Option(metavar="TOKENS", help="How many tokens the model is sent at most.", min=1, max=LARGEST)
+]
 ModelOption = Annotated[str, typer.Option("--model", metavar="NAME", help="Who answers; LUMINA_MODEL otherwise.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for scripts instead of text for people.")]
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        typer.echo(f"lumina {version('lumina-search')}")
+        try:
+            typer.echo(f"lumina {version('lumina-search')}")
+        except PackageNotFoundError:
+            typer.echo("lumina, from a source tree that is not installed")
         raise typer.Exit
 
 
@@ -45,13 +53,21 @@ def lumina(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
-    traceback: Annotated[bool, typer.Option("--traceback", help="On an unexpected fault, show where it is.")] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show the program's own log, and where an unexpected fault is.")
+    ] = False,
 ) -> None:
     """Answers from your documents, with a source for every sentence and a memory you can read.
 
-    No key, no server and no network are needed: without a model, sentences are quoted. Settings come from the
-    environment (LUMINA_...) or from lumina.toml in LUMINA_HOME; docs/reference/settings.md lists them.
+    lumina ask "How does Lumina remember?" works at once: no key, no server, no network. Without a model, sentences are
+    quoted; without documents of your own, from Lumina's documentation.
+
+    Settings come from the environment (LUMINA_MODEL, LUMINA_HOME, LUMINA_MEMORY ...) or from lumina.toml in
+    LUMINA_HOME. The exit code is 0 when it was done, 1 when it failed, 2 when the call was wrong, 130 after Ctrl-C.
     """
+    from lumina.cli.screen import send_logs
+
+    send_logs(shown=traceback)
 
 
 @app.command()
@@ -68,18 +84,21 @@ def ask(
     """Ask one question and print the cited answer.
 
     Each call begins a new conversation, unless you name one (--thread) or go on with the last one (--continue).
+    The answer and its sources go to standard output, what happens meanwhile to standard error. Ctrl-C stops the
+    answer and keeps what has arrived. With LUMINA_MEMORY=off each question stands alone and nothing is noted.
     """
-    from lumina.cli.asking import ask_once
+    from lumina.cli.asking import ask_once, piped_question
 
-    text = sys.stdin.read().strip() if question == ["-"] else " ".join(question)
+    text = piped_question() if question == ["-"] else " ".join(question)
     raise typer.Exit(ask_once(text, thread=thread, go_on=go_on, model=model, budget=budget, as_json=as_json))
 
 
 @app.command()
 def chat(thread: ThreadOption = "", go_on: GoOn = False, model: ModelOption = "", budget: Budget = 8000) -> None:
-    """Talk. Answers stream in; /sources, /state and /show tell where they come from.
+    """Ask again and again in one conversation.
 
-    Ctrl-C stops an answer and keeps what has arrived; /quit or Ctrl-D leaves.
+    Inside, /sources, /state and /show tell where an answer comes from, and /help lists all such commands. Ctrl-C stops
+    an answer and keeps what has arrived; /quit or Ctrl-D leaves. Questions may come from a pipe, one a line.
     """
     from lumina.cli.chatting import chat as run_chat
 
@@ -90,28 +109,44 @@ def chat(thread: ThreadOption = "", go_on: GoOn = False, model: ModelOption = ""
 def show(
     thread: Annotated[str, typer.Argument(help="The conversation; the one that was asked last if left out.")] = "",
     turn: Annotated[
-        int | None, typer.Option("--turn", "-n", metavar="N", help="Which turn; the last one by default.", min=1)
+        int | None,
+        typer.Option("--turn", "-n", metavar="N", help="Which turn; the last one if left out.", min=1, max=LARGEST),
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print exactly what was sent, nothing else.")] = False,
+    call: Annotated[
+        int | None,
+        typer.Option("--call", metavar="N", help="Only this model call of the turn.", min=1, max=LARGEST),
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Render again and compare with what was sent: all turns, or --turn N.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """What the model saw in a turn, and why: every part, its tokens, in or out."""
-    from lumina.cli.showing import show_turn, verify_turns
+    """What the model saw in a turn, and why.
+
+    Every part of what was sent, with its tokens; what was left out, with the reason. A turn may have asked the model
+    several times: before and after a search, and at the end to note what changed. The exit code is 1 when something
+    does not render as it was sent, or cannot be read.
+    """
+    from lumina.cli.showing import show_turn
+    from lumina.cli.verifying import verify_turns
 
     if verify:
+        if text or call:
+            raise UsageError("--verify compares whole turns: leave out --text and --call.")
         raise typer.Exit(verify_turns(thread, turn or 0, as_json=as_json))
-    raise typer.Exit(show_turn(thread, turn or 0, text=text, as_json=as_json))
+    if text and as_json:
+        raise UsageError("Give --text or --json, not both.")
+    raise typer.Exit(show_turn(thread, turn or 0, call or 0, text=text, as_json=as_json))
 
 
 @app.command()
 def threads(
-    limit: Annotated[int, typer.Option(metavar="N", help="How many at most.", min=1)] = 30, as_json: Json = False
+    limit: Annotated[int, typer.Option(metavar="N", help="How many at most.", min=1, max=LARGEST)] = 30,
+    as_json: Json = False,
 ) -> None:
     """Your conversations, the one asked last first."""
-    from lumina.cli.showing import list_threads
+    from lumina.cli.listing import list_threads
 
     raise typer.Exit(list_threads(limit, as_json=as_json))
 
@@ -140,10 +175,13 @@ def docs_list(as_json: Json = False) -> None:
 
 @docs.command("remove")
 def docs_remove(
-    paths: Annotated[list[str], typer.Argument(help="Files or folders, as added; a folder takes all below it.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(help="Files, folders or numbers, as `lumina docs list` shows them."),
+    ],
     as_json: Json = False,
 ) -> None:
-    """Stop searching in files or folders. The files themselves stay; so do answers that cite them."""
+    """Stop searching in documents. The files themselves stay; so do answers that cite them."""
     from lumina.cli.documents import remove
 
     raise typer.Exit(remove(paths, as_json=as_json))
@@ -151,27 +189,61 @@ def docs_remove(
 
 def run() -> None:
     """The entry point: errors become one message and an exit code, never a traceback."""
-    from lumina.cli.screen import complain, prepare
+    from lumina.cli.screen import prepare
 
     prepare()
+    sys.exit(carry_out(sys.argv[1:]))
+
+
+def carry_out(arguments: list[str]) -> int:
+    """Runs one command and returns its exit code."""
+    from lumina.cli.screen import complain
+
     try:
-        app()
+        code = app(arguments, prog_name="lumina", standalone_mode=False)
+        sys.stdout.flush()
     except LuminaError as error:
         complain(str(error))
-        sys.exit(2 if isinstance(error, UsageError) else 1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
-        # Whoever read our output has left; say nothing more, not even at exit.
-        import os
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        _reader_left()
+        return 1
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
     except Exception as error:
-        if "--traceback" in sys.argv:
+        if isinstance(error, WrongCall):
+            return _wrong(error)
+        if "--traceback" in arguments:
             raise
-        complain(
-            f"unexpected fault ({type(error).__name__}: {error}). What was acknowledged is kept. "
-            "`lumina --traceback ...` shows where it is; please report it."
-        )
-        sys.exit(1)
+        complain(_fault(error))
+        return 1
+    return code or 0
+
+
+def _wrong(error: Exception) -> int:
+    """A call that cannot be understood: what is wrong, and where the help is."""
+    from lumina.cli.screen import complain, safe
+
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "lumina"
+    said = error.format_message()  # pyright: ignore[reportAttributeAccessIssue] - click's
+    if context is not None and said.startswith("Usage:"):  # nothing was given at all: the message is the help
+        sys.stderr.write(safe(said) + "\n")
+    else:
+        complain(f"{said.rstrip('.')}. `{path} --help` says what can be given.")
+    return 2
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, OSError):
+        place = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror or error}{place}. What was stored before is kept."
+    return (
+        f"unexpected fault ({type(error).__name__}: {error}). What was stored before is kept. "
+        "`lumina --traceback ...` shows where it is; please report it."
+    )
+
+
+def _reader_left() -> None:
+    """Whoever read our output has gone: say nothing more, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

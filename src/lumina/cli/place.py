@@ -4,30 +4,45 @@ In one-person use there is one tenant and one subject, and neither is mentioned.
 """
 
 import secrets
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from lumina.memory.errors import NotFound
-from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.scope import SubjectScope, ThreadScope, check_id
 from lumina.memory.store import Store
+from lumina.memory.turns import ThreadInfo
 from lumina.settings import Settings, load
+from lumina.wiring import Threads, open_agent, open_threads
+
+if TYPE_CHECKING:
+    from lumina.agent.search_agent import SearchAgent
 
 ME = SubjectScope(tenant="local", subject="me")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """The settings, with the folder made."""
-
-    settings: Settings
-
-    @property
-    def database(self) -> str:
-        return str(self.settings.database_path)
+def settings() -> Settings:
+    """The settings of this process. UsageError for one that cannot be used."""
+    return load()
 
 
-def place() -> Place:
-    """Reads the settings. UsageError for one that cannot be used."""
-    return Place(settings=load())
+async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
+    """The agent that the settings describe; `model` is another one for this command."""
+    return await open_agent(
+        database=chosen.database_path, model=model or chosen.model, search=chosen.search,
+        memory=chosen.memory == "on", zone=chosen.zone,
+    )  # fmt: skip
+
+
+async def threads_at(chosen: Settings) -> Threads:
+    """The conversations, for a command that asks no model."""
+    return await open_threads(chosen.database_path, zone=chosen.zone)
+
+
+def check_name(name: str, go_on: bool) -> None:
+    """UsageError for a conversation's name that cannot be one, before anything heavy is loaded."""
+    if name and go_on:
+        raise UsageError("Give --thread NAME or --continue (which means the last conversation), not both.")
+    if name:
+        check_id("thread", name)
 
 
 def new_thread(today: str) -> ThreadScope:
@@ -51,13 +66,15 @@ async def chosen_thread(store: Store, name: str, *, go_on: bool, today: str) -> 
     return await last_thread(store) if go_on else new_thread(today)
 
 
-async def known_thread(store: Store, name: str) -> ThreadScope:
+async def known_thread(store: Store, name: str) -> tuple[ThreadScope, ThreadInfo]:
     """The named conversation or the last one. NotFound, with a hint, when there is none of that name."""
-    if not name:
-        return await last_thread(store)
-    scope = ME.thread(name)
+    scope = ME.thread(name) if name else await last_thread(store)
     try:
-        await store.thread_info(scope)
+        return scope, await settled(store, await store.thread_info(scope))
     except NotFound:
         raise NotFound(f"There is no conversation {name!r}. `lumina threads` lists yours.") from None
-    return scope
+
+
+async def settled(store: Store, info: ThreadInfo) -> ThreadInfo:
+    """The conversation after a turn whose process is gone was ended as interrupted."""
+    return await store.open_thread(ME.thread(info.thread), deltas=info.deltas) if info.running else info

@@ -2,28 +2,62 @@
 
 Answers, titles, passages and file names come from outside. Before they are printed, everything that a terminal could
 obey is made visible: no control character but line feed and tab, no direction override (CASES O4). Results go to
-standard output, what happens meanwhile to standard error; colour only where a person reads.
+standard output, what happens meanwhile to standard error; colour, bars and wrapped lines only where a person reads.
 """
 
+import logging
 import os
 import re
+import shutil
 import sys
 from typing import TextIO
 
-OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "amber": "33"}
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Direction marks and byte order marks are ordinary in text of some scripts; a terminal needs none of them.
+UNNEEDED = re.compile("[\u061c\u200e\u200f\ufeff]")
+STYLES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "amber": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+MEASURE = 100  # columns; longer lines are hard to read
+MESSAGE = 2000  # characters of an error that are shown; it may quote what it was given
 
 
 def safe(text: str) -> str:
     """`text` without anything that a terminal obeys; each such character becomes U+FFFD."""
-    return OBEYED.sub("\ufffd", text.replace("\r\n", "\n"))
+    return OBEYED.sub("\ufffd", UNNEEDED.sub("", text.replace("\r\n", "\n")))
+
+
+def flat(text: str) -> str:
+    """`text` on one line and safe: a title or a file name cannot begin a line of its own."""
+    return safe(text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
 
 
 def prepare() -> None:
-    """A text that the terminal's encoding lacks is escaped, not an error."""
+    """A character that the terminal's encoding lacks is escaped, not an error."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class _SafeFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return safe(super().format(record))
+
+
+def send_logs(*, shown: bool) -> None:
+    """What the program writes into its log goes to standard error, or nowhere: a person is told in words."""
+    handler: logging.Handler = logging.NullHandler()
+    if shown:
+        handler = logging.StreamHandler()
+        handler.setFormatter(_SafeFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
 def coloured(stream: TextIO) -> bool:
@@ -32,19 +66,36 @@ def coloured(stream: TextIO) -> bool:
 
 def styled(text: str, style: str, stream: TextIO | None = None) -> str:
     """`text` in a style where a person reads, else as it is. The text must be safe already."""
-    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if coloured(stream or sys.stdout) else text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if style and coloured(stream or sys.stdout) else text
+
+
+def can_show(text: str) -> bool:
+    """Whether standard output can encode `text`."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def width() -> int:
+    """Columns of the terminal; 0 where nobody watches, and lines are not to be cut or wrapped."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def measure() -> int:
+    """Columns in which text is wrapped; 0 where it is not."""
+    return min(width(), MEASURE)
 
 
 def say(text: str = "", style: str = "") -> None:
     """A line of the result."""
-    text = safe(text)
-    sys.stdout.write((styled(text, style) if style else text) + "\n")
+    sys.stdout.write(styled(safe(text), style) + "\n")
 
 
-def write(text: str) -> None:
-    """A piece of the result, at once."""
-    sys.stdout.write(safe(text))
-    sys.stdout.flush()
+def say_line(line: str) -> None:
+    """A line of the result that was made safe before it was styled."""
+    sys.stdout.write(line + "\n")
 
 
 def note(text: str, style: str = "dim") -> None:
@@ -55,21 +106,24 @@ def note(text: str, style: str = "dim") -> None:
 
 
 def complain(text: str) -> None:
-    """An error, for people."""
+    """An error, for people. Only its first line begins at the left."""
+    shown = text if len(text) <= MESSAGE else text[:MESSAGE] + "…"
     sys.stdout.flush()
-    sys.stderr.write(styled("lumina:", "red", sys.stderr) + " " + safe(text) + "\n")
+    sys.stderr.write(styled("lumina:", "red", sys.stderr) + " " + safe(shown).replace("\n", "\n  ") + "\n")
+    sys.stderr.flush()
 
 
-def columns(rows: list[tuple[str, ...]], *, right: frozenset[int] = frozenset(), width: int = 0) -> list[str]:
-    """Rows of text in columns, the last one cut to the terminal's `width` (0: as wide as it is, or uncut in a pipe).
+# Columns and lines
+
+
+def columns(rows: list[tuple[str, ...]], *, right: frozenset[int] = frozenset(), limit: int | None = None) -> list[str]:
+    """Rows of text in columns, the last one cut to `limit` terminal columns (None: what the terminal has; 0: uncut).
     `right` are the columns of numbers."""
-    import shutil
-
     if not rows:
         return []
-    rows = [tuple(safe(cell).replace("\n", " ").replace("\t", " ") for cell in row) for row in rows]
+    limit = width() if limit is None else limit
+    rows = [tuple(flat(cell) for cell in row) for row in rows]
     wide = [max(cells(row[at]) for row in rows) for at in range(len(rows[0]))]
-    limit = width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 0)
     lines: list[str] = []
     for row in rows:
         parts = [
@@ -82,12 +136,15 @@ def columns(rows: list[tuple[str, ...]], *, right: frozenset[int] = frozenset(),
 
 def cells(text: str) -> int:
     """How many terminal columns `text` takes."""
+    if text.isascii():
+        return len(text)
     from rich.cells import cell_len
 
     return cell_len(text)
 
 
 def cut(text: str, limit: int) -> str:
+    """`text` in at most `limit` columns (0: any), with `…` where it was cut."""
     if not limit or cells(text) <= limit:
         return text
     from rich.cells import set_cell_size

@@ -1,131 +1,138 @@
-"""`lumina show` and `lumina threads`: what the model saw, and the list of conversations.
+"""`lumina show`: what the model saw in a turn, and why.
 
 Nothing is decided anew here: the receipt is read, the rows are rendered again, and the result is compared with the
-hash of what was sent.
+hash of what was sent. `lumina.cli.receipts` has the words.
 """
 
-import asyncio
 import json
 import sys
+from dataclasses import dataclass
 
-from lumina.cli.place import ME, known_thread, place
-from lumina.cli.screen import columns, complain, note, safe, say, styled
-from lumina.memory.errors import LuminaError, NotFound
-from lumina.memory.receipt import PART, Item, Receipt, as_text
+from lumina.cli.listing import minute
+from lumina.cli.place import known_thread, settings, threads_at
+from lumina.cli.receipts import say_call
+from lumina.cli.screen import flat, note, safe, say
+from lumina.cli.working import Worker, complete
+from lumina.memory.errors import NotFound, StoreError
+from lumina.memory.receipt import as_text
 from lumina.memory.showing import Shown
+from lumina.memory.showing import show_turn as shown_calls
 from lumina.memory.thread import Thread
-from lumina.memory.turns import ThreadInfo, Unreadable
-from lumina.wiring import open_threads
+from lumina.memory.turns import TurnPage, Unreadable
 
-PARTS = ("instructions", "window", "noted", "recalled", "question", "tools")
+SEARCHED = {
+    "not needed": "nothing was searched",
+    "found": "a search found something",
+    "empty": "the search found nothing",
+    "failed": "the search failed",
+}
+STATUS = {"complete": "complete", "partial": "stopped here", "failed": "no answer", "running": "being answered"}
+QUESTION = 300  # characters of the question that are shown
 
 
-def show_turn(name: str, turn: int, *, text: bool, as_json: bool) -> int:
-    """Prints every model call of a turn. Returns the exit code: 1 when a call no longer renders as it was sent."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A turn as a person sees it, its model calls, and the turns of its thread that cannot be read."""
 
-    async def load() -> list[Shown]:
-        where = place()
-        async with await open_threads(where.database, zone=where.settings.zone) as threads:
-            return await (await threads.thread(await known_thread(threads.store, name))).show(turn)
+    thread: str
+    turns: int
+    page: TurnPage
+    calls: list[Shown]
+    unreadable: list[Unreadable]
 
-    calls = asyncio.run(load())
+
+async def account_of(thread: Thread, turn: int) -> Account:
+    """The account of turn `turn` (0: the last one). NotFound when there is none, StoreError when it cannot be read."""
+    info = await thread.store.thread_info(thread.scope)
+    name, seq = thread.scope.thread, turn or info.turns
+    if not info.turns:
+        raise NotFound(f"Conversation {name} has no turn yet.")
+    if seq > info.turns:
+        raise NotFound(f"Conversation {name} has no turn {seq}; its last is {info.turns}.")
+    rows = await thread.store.page(thread.scope)
+    unreadable = [row for row in rows if isinstance(row, Unreadable)]
+    page = next((row for row in rows if row.seq == seq), None)
+    if not isinstance(page, TurnPage):
+        reason = f" ({page.reason})" if page else ""
+        raise StoreError(
+            f"Turn {seq} of conversation {name} cannot be read{reason}. It was left as it is, and the other turns are "
+            f"not affected: lumina show {name} --turn N shows them."
+        )
+    kept = await thread.store.receipts(thread.scope, seq, page.attempt)
+    calls = await shown_calls(thread.store, thread.scope, seq, page.attempt) if kept else []
+    return Account(thread=name, turns=info.turns, page=page, calls=calls, unreadable=unreadable)
+
+
+def show_turn(name: str, turn: int, call: int, *, text: bool, as_json: bool) -> int:
+    """Prints the model calls of a turn, or one of them. Exit code 1 when one no longer renders as it was sent."""
+    chosen = settings()
+
+    async def load(_: Worker) -> Account:
+        async with await threads_at(chosen) as threads:
+            scope, _info = await known_thread(threads.store, name)
+            return await account_of(await threads.thread(scope), turn)
+
+    account = complete(load)
+    calls = [shown for shown in account.calls if call in (0, shown.call)]
+    if call and not calls:
+        raise NotFound(f"Turn {account.page.seq} has no call {call}; it has {len(account.calls)}.")
     if as_json:
-        for call in calls:
-            print(json.dumps(_as_json(call), ensure_ascii=True))
+        for shown in calls:
+            say(json.dumps(_as_json(shown, account)))
     elif text:
-        for call in calls:
-            if len(calls) > 1:
-                note(f"call {call.call} of {len(calls)}: {call.receipt.purpose}")
-            exact = as_text(call.messages)
-            sys.stdout.write(safe(exact) if sys.stdout.isatty() else exact)
+        _print_text(calls, account)
     else:
-        say_show(calls)
-    return 1 if any(call.same is False for call in calls) else 0
+        say_account(account, calls)
+    return 1 if any(shown.same is False for shown in calls) else 0
 
 
-def say_show(calls: list[Shown]) -> None:
-    for call in calls:
-        _say_call(call, len(calls))
+def _print_text(calls: list[Shown], account: Account) -> None:
+    """Byte for byte in a pipe; made harmless on a terminal."""
+    for shown in calls:
+        if len(calls) > 1:
+            note(f"call {shown.call} of {len(account.calls)} ({shown.receipt.purpose}); alone: --call {shown.call}")
+        exact = as_text(shown.messages)
+        if sys.stdout.isatty():
+            sys.stdout.write(safe(exact))
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(exact.encode())
+            sys.stdout.buffer.flush()
+    if not calls:
+        note("Nothing was sent: no model was asked in this turn.")
 
 
-def _say_call(call: Shown, of: int) -> None:
-    receipt = call.receipt
-    purpose = "the answer" if receipt.purpose == "answer" else "what changed (the delta step)"
-    say(
-        f"Turn {call.seq}, call {call.call} of {of}: {purpose}" + (f", {receipt.model}" if receipt.model else ""),
-        "bold",
-    )
-    whole = receipt.model_copy(update={"items": call.items})
-    if receipt.purpose == "answer":
-        say(bar(whole))
-        say(f"window  {receipt.window_reason}; starts at turn {receipt.window_start}")
-        say(f"recall  {'fired: ' if receipt.recall_fired else 'not: '}{receipt.recall_reason}")
-        numbers = " ".join(f"[{n}]" for n in receipt.citable)
-        say(f"citable {numbers or 'nothing yet'}")
-        rows = [("part", "what", "tokens", "", "why"), *(_row(item) for item in call.items)]
-        for at, line in enumerate(columns(rows, right=frozenset({2}))):
-            say(line, "dim" if at == 0 else "")
-    else:
-        say(f"{sum(1 for item in call.items if item.kind == 'entry')} entries, the turn and the answer before it")
-    say(_verdict(call), "red" if call.same is False else "dim")
+def say_account(account: Account, calls: list[Shown]) -> None:
+    """The turn in two lines, then each call."""
+    page = account.page
+    say(f"Turn {page.seq} of {account.turns} in {flat(account.thread)}, asked {minute(page.asked_at)} UTC", "bold")
+    question = flat(page.question) if not page.forgotten else f"[forgotten on {page.forgotten}]"
+    say("  " + (question if len(question) <= QUESTION else question[: QUESTION - 1] + "…"))
+    reason = f" ({flat(page.reason)})" if page.reason else ""
+    say(f"  {STATUS[page.status]}{reason}; {SEARCHED[page.searched]}", "" if page.status == "complete" else "amber")
     say()
+    for shown in calls:
+        say_call(shown, account.calls)
+    if not calls:
+        say("No model was asked in this turn." if page.status != "running" else "No model has been asked yet.")
+    if account.unreadable:
+        rows = account.unreadable
+        seqs = ", ".join(str(row.seq) for row in rows[:20]) + (" …" if len(rows) > 20 else "")
+        say(f"Cannot be read, and left as it is: turn {seqs}" if len(rows) == 1 else
+            f"Cannot be read, and left as they are: turns {seqs}", "amber")  # fmt: skip
 
 
-def bar(receipt: Receipt) -> str:
-    """Tokens by part, and what is free."""
-    tokens = receipt.tokens
-    parts = [f"{part} {tokens[part]:,}" for part in PARTS if part in tokens]
-    used = sum(tokens.values())
-    free = f"free {max(receipt.budget - used, 0):,} of {receipt.budget:,}"
-    return f"tokens  {' · '.join([*parts, free])} (counted {receipt.counter})"
-
-
-def _row(item: Item) -> tuple[str, str, str, str, str]:
-    return (PART[item.kind], what(item), f"{item.tokens:,}", "in" if item.included else "out", item.reason)
-
-
-def what(item: Item) -> str:
-    """An item in a few words."""
-    match item.kind:
-        case "turn":
-            return f"turn {item.seq}" + ("" if item.form == "whole" else f", {item.form}")
-        case "entry":
-            return f"{item.key} ({item.entry_kind}, turn {item.seq})"
-        case "keys":
-            return "names of entries left out: " + ", ".join(item.keys[:6]) + ("…" if len(item.keys) > 6 else "")
-        case "not shown":
-            return f"that turns 1-{item.end} are not shown"
-        case "not noted":
-            return f"that turns {item.text} were not noted"
-        case "recalled":
-            replaced = f", replaced at turn {item.replaced_at}" if item.replaced_at else ""
-            return f"turn {item.seq}, {item.part} {item.start}-{item.end}{replaced}"
-        case "source":
-            return f"[{item.n}], may be cited again"
-        case "tool call":
-            return f"tool call {item.index + 1} and its result"
-        case "turn noted":
-            return f"turn {item.seq}"
-        case "refused":
-            return f"{item.key}: refused before"
-        case _:
-            return item.kind
-
-
-def _verdict(call: Shown) -> str:
-    if call.same is None or call.forgotten:
-        many = "part was" if call.forgotten == 1 else "parts were"
-        return f"{call.forgotten} {many} forgotten since; the rest is as it was sent."
-    if call.same:
-        return f"Rendered again: the same, byte for byte ({call.receipt.sent[:12]})."
-    return "Rendered again: NOT what was sent. A stored row was changed from outside."
-
-
-def _as_json(call: Shown) -> dict[str, object]:
+def _as_json(call: Shown, account: Account) -> dict[str, object]:
     whole = call.receipt.model_copy(update={"items": call.items})
+    page = account.page
     return {
+        "thread": account.thread,
         "turn": call.seq,
         "attempt": call.attempt,
+        "status": page.status,
+        "reason": page.reason,
+        "searched": page.searched,
+        "unreadable": [row.seq for row in account.unreadable],
         "call": call.call,
         "same": call.same,
         "forgotten": call.forgotten,
@@ -137,80 +144,3 @@ def _as_json(call: Shown) -> dict[str, object]:
             for m in call.messages
         ],
     }  # fmt: skip
-
-
-def verify_turns(name: str, turn: int, *, as_json: bool) -> int:
-    """Renders every call again and compares. Exit code 1 when one differs or cannot be read."""
-
-    async def verify() -> int:
-        where = place()
-        async with await open_threads(where.database, zone=where.settings.zone) as threads:
-            scope = await known_thread(threads.store, name)
-            thread = await threads.thread(scope)
-            last = (await threads.store.thread_info(scope)).turns
-            if turn > last:
-                raise NotFound(f"Conversation {scope.thread} has no turn {turn}; its last is {last}.")
-            bad = turns = calls = 0
-            for seq in [turn] if turn else range(1, last + 1):
-                turns += 1
-                rows, problem = await _verified(thread, seq)
-                calls += len(rows)
-                bad += bool(problem)
-                if as_json:
-                    print(json.dumps({"turn": seq, "calls": len(rows), "same": not problem, "problem": problem}))
-                elif problem:
-                    complain(f"turn {seq}: {problem}")
-            if not as_json:
-                word = "all the same, byte for byte" if not bad else f"{bad} of them differ or cannot be read"
-                say(
-                    styled(
-                        f"{turns} {'turn' if turns == 1 else 'turns'}, {calls} model calls: {word}.",
-                        "red" if bad else "green",
-                    )
-                )
-            return 1 if bad else 0
-
-    return asyncio.run(verify())
-
-
-async def _verified(thread: Thread, seq: int) -> tuple[list[Shown], str]:
-    try:
-        rows = await thread.show(seq)
-    except NotFound:
-        page = await thread.store.page(thread.scope, first=seq, last=seq)
-        if page and not isinstance(page[0], Unreadable) and page[0].forgotten:
-            return [], ""
-        return [], "it has no receipt"
-    except LuminaError as error:
-        return [], str(error)
-    differs = [row.call for row in rows if row.same is False]
-    return rows, f"call {differs[0]} renders differently from what was sent" if differs else ""
-
-
-def list_threads(limit: int, *, as_json: bool) -> int:
-    """The conversations, the one asked last first."""
-
-    async def load() -> list[ThreadInfo]:
-        where = place()
-        async with await open_threads(where.database, zone=where.settings.zone) as threads:
-            return await threads.threads(ME, limit=limit)
-
-    found = asyncio.run(load())
-    if as_json:
-        for info in found:
-            row = {"thread": info.thread, "title": info.title, "turns": info.turns, "running": info.running,
-                   "asked_at": info.asked_at}  # fmt: skip
-            print(json.dumps(row))
-        return 0
-    if not found:
-        note('No conversation yet. Begin one: lumina ask "..."')
-        return 0
-    rows = [
-        (info.thread, f"{info.turns}", info.asked_at[:16].replace("T", " "), info.title or "(no title yet)")
-        for info in found
-    ]
-    for at, line in enumerate(
-        columns([("conversation", "turns", "asked (UTC)", "title"), *rows], right=frozenset({1}))
-    ):
-        say(line, "dim" if at == 0 else "")
-    return 0

@@ -1,8 +1,7 @@
 """Tells a person what happens in a turn, event by event, and lists the sources at its end.
 
-The same events as everywhere: the answer streams to standard output, the search and notices to standard error. What
-stands under a source is the passage that carries the sentence, and what of the sentence is not in it; it is evidence
-to look at, no verdict.
+The same events as everywhere: the answer streams to standard output, the search and notices to standard error.
+`lumina.cli.sourcing` shows the sources.
 """
 
 from dataclasses import dataclass, field
@@ -12,60 +11,65 @@ from lumina.agent.events import (
     CitationMade,
     CitationRemoved,
     Notice,
+    PageRead,
     SearchFinished,
     SearchStarted,
     SourceRead,
-    StateChanged,
     Text,
     TurnFinished,
 )
-from lumina.cli.screen import note, say, write
+from lumina.cli.flow import Flow
+from lumina.cli.screen import flat, measure, note, say
+from lumina.cli.sourcing import say_cited
 from lumina.memory.noting import Noting
+from lumina.memory.state import Outcome
 
-PASSAGE_SHOWN = 320  # characters
+PLACES = {"documents": "your documents", "lumina-documentation": "Lumina's own documentation"}
 
 
 @dataclass(slots=True)
 class Teller:
-    """Prints the events of one turn as they come; `sources` prints the list afterwards."""
+    """Prints the events of one turn as they come; `tell_sources` prints the list afterwards."""
 
-    sources: dict[int, SourceRead] = field(default_factory=dict)
-    citations: dict[int, list[CitationMade]] = field(default_factory=dict)
+    read: list[SourceRead] = field(default_factory=list)
+    citations: list[CitationMade] = field(default_factory=list)
     removed: int = 0
     notices: list[str] = field(default_factory=list)
     end: TurnFinished | None = None
-    _wrote: str = ""
+    _flow: Flow = field(default_factory=lambda: Flow(measure()))
 
     def tell(self, event: AnyEvent) -> None:
         match event:
             case SearchStarted():
-                note(f"searching: {event.query}")
+                note(f"searching: {flat(event.query)}")
             case SearchFinished():
-                note(_search_line(event), "dim" if event.outcome == "found" else "amber")
+                note(search_line(event), "dim" if event.outcome == "found" else "amber")
+            case PageRead():
+                note(f"reading more of [{event.n}]")
             case SourceRead():
-                self.sources.setdefault(event.n, event)
+                self.read.append(event)
             case Text():
-                write(event.text)
-                self._wrote = event.text or self._wrote
+                self._flow.write(event.text)
             case CitationMade():
-                self.citations.setdefault(event.n, []).append(event)
+                self.citations.append(event)
             case CitationRemoved():
                 self.removed += 1
             case Notice():
                 self.notices.append(event.text)
             case TurnFinished():
                 self.end = event
-                self._finish(event)
+                self._flow.end()
+                self._tell_end(event)
             case _:
                 pass
 
-    def _finish(self, event: TurnFinished) -> None:
-        if self._wrote and not self._wrote.endswith("\n"):
-            write("\n")
+    def _tell_end(self, event: TurnFinished) -> None:
         if event.status == "partial":
-            note(f"(stopped here: {event.reason or 'the answer is not complete'}; what arrived is kept)", "amber")
+            kept = "what arrived is kept" if self._flow.wrote else "nothing had arrived; the question is kept"
+            reason = event.reason or "the answer is not complete"
+            note(f"({'' if reason.startswith('stopped') else 'stopped here: '}{flat(reason)}; {kept})", "amber")
         if event.status == "failed":
-            note(f"No answer: {event.reason}. The question is kept; ask again to try once more.", "red")
+            note(f"No answer: {flat(event.reason)} The question is kept; ask again to try once more.", "red")
         if event.searched == "failed":
             note("The search failed, so nothing new is cited.", "amber")
         if self.removed:
@@ -73,43 +77,23 @@ class Teller:
             note(f"{self.removed} {many} removed.", "amber")
 
     def tell_sources(self) -> None:
-        """The cited sources with their passages, then how many more were read."""
-        if self.citations:
-            say()
-            for n in sorted(self.citations):
-                for line in source_lines(n, self.sources.get(n), self.citations[n]):
-                    say(line)
-        if read := len(set(self.sources) - set(self.citations)):
-            say(f"{read} more {'source was' if read == 1 else 'sources were'} read and not cited." if self.citations
-                else f"{read} {'source was' if read == 1 else 'sources were'} read, none cited.", "dim")  # fmt: skip
+        """The cited sources with their passages, and how many more were read."""
+        say_cited(self.read, self.citations)
         for text in self.notices:
-            note(text)
+            note(f"{text}.".replace("..", "."))
 
 
-def _search_line(event: SearchFinished) -> str:
+def search_line(event: SearchFinished) -> str:
+    """How a search ended: found, empty, failed and refused are four different things."""
+    place = PLACES.get(event.provider, event.provider)
     if event.outcome == "found":
-        return f"found {event.hits} {'passage' if event.hits == 1 else 'passages'} ({event.provider})"
-    words = {"empty": "found nothing", "failed": "the search failed", "refused": "the search was refused"}
-    return f"{words[event.outcome]} ({event.provider}): {event.reason}"
-
-
-def source_lines(n: int, source: SourceRead | None, citations: list[CitationMade]) -> list[str]:
-    """A source with the passages that support what cites it."""
-    title = f"{source.title} ({source.host})" if source else "a source of an earlier turn"
-    lines = [f"[{n}] {title}"]
-    if source:
-        lines.append(f"    {source.url}")
-    seen: set[str] = set()
-    for citation in citations:
-        passage = " ".join(citation.passage.split())
-        if passage and passage not in seen:
-            seen.add(passage)
-            lines.append(f"    “{passage if len(passage) <= PASSAGE_SHOWN else passage[: PASSAGE_SHOWN - 1] + '…'}”")
-        if not passage and citation.support is not None:
-            lines.append("    no passage of it carries the sentence: look for yourself")
-        if citation.missing:
-            lines.append("    not found there: " + ", ".join(f"{text} ({kind})" for kind, text in citation.missing))
-    return lines
+        return f"found {event.hits} {'passage' if event.hits == 1 else 'passages'} in {flat(place)}"
+    words = {
+        "empty": f"found nothing in {place}",
+        "failed": f"the search in {place} failed",
+        "refused": "the search was not made",
+    }
+    return flat(f"{words[event.outcome]}: {event.reason}" if event.reason else words[event.outcome])
 
 
 def tell_noting(noting: Noting | None) -> None:
@@ -117,14 +101,15 @@ def tell_noting(noting: Noting | None) -> None:
     if noting is None:
         return
     for outcome in noting.outcomes:
-        change = outcome.change
         if outcome.kind in ("new", "replaces", "closes"):
-            old = f"{outcome.old} → " if outcome.old else ""
-            about = "about you, " if change.about == "subject" else ""
-            say(f"Noted ({about}{change.op}): {change.key}: {old}{change.value or 'ended'}", "dim")
+            say(noted_line(outcome), "dim")
     if noting.set_aside:
-        note(f"What changed in this turn could not be noted: {noting.set_aside}", "amber")
+        note(f"What changed in this turn could not be noted: {flat(noting.set_aside)}", "amber")
 
 
-def changed_line(event: StateChanged) -> str:
-    return f"{event.key}: {event.old or '—'} → {event.new or '—'}"
+def noted_line(outcome: Outcome) -> str:
+    """One change: key, value before, value now."""
+    change = outcome.change
+    about = " about you" if change.about == "subject" else ""
+    old = f"{outcome.old} → " if outcome.old else ""
+    return flat(f"Noted{about}: {change.key} = {old}{change.value or '(ended)'}")

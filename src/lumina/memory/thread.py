@@ -1,7 +1,6 @@
 """A conversation, for whoever builds an agent: build a context, record the answer, note what changed.
 
     thread = await open_thread("support.db", subject="customer-17", thread="ticket-4")
-    context = await thread.context(question, budget=8000)     # context.openai(), context.anthropic(), context.receipt
     context = await thread.context(question, budget=8000)     # .openai(), .anthropic(), .receipt
     request = await thread.delta_request()                    # optional: ask any model what changed ...
     await thread.apply(reply)                                 # ... code checks it and folds it into the state
@@ -45,6 +44,7 @@ from lumina.memory.turns import (
 from lumina.memory.window import READ, choose_window
 
 Clock = Callable[[], datetime]
+MEMORY_OFF = "Memory is off: the question stands alone."
 
 
 def utc_now() -> datetime:
@@ -55,16 +55,18 @@ class Thread:
     """One conversation. Made by `lumina.open_thread`; several may be open on one store.
 
     `zone` is the asker's time zone (IANA name): days shown to a model are days there. `clock` gives aware UTC times.
-    `counter` counts tokens; the default needs no tokenizer.
+    `counter` counts tokens; the default needs no tokenizer. With `remembers=False` each question stands alone: turns
+    are kept, but nothing that came before is read for a context, and nothing is noted.
     """
 
     def __init__(
         self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str = "UTC", clock: Clock = utc_now,
-        counter: Counter | None = None,
+        counter: Counter | None = None, remembers: bool = True,
     ) -> None:  # fmt: skip
         self.store = store
         self.scope = scope
-        self.deltas = info.deltas
+        self.remembers = remembers
+        self.deltas = info.deltas and remembers
         self.zone = zone
         self.clock = clock
         self.counter = counter or ScriptCounter()
@@ -110,11 +112,13 @@ class Thread:
         await self.settle()
         recent = await self.store.recent_turns(self.scope, limit=READ, before=turn.seq if turn else 0)
         seq, attempt = (turn.seq, turn.attempt) if turn else (_last_seq(recent) + 1, 1)
+        if not self.remembers:
+            recent = RecentTurns(turns=())
         state, profile = await self.state(), await self.profile()
         window = choose_window(recent.turns)
         recalled = await recollect(
             self.store, self.scope, question, before=window.start, window=window.turns, state=state, profile=profile
-        )
+        ) if self.remembers else Recollection(reason=MEMORY_OFF)  # fmt: skip
         context = build_context(Inputs(
             question=question,
             instructions=instructions,
@@ -130,7 +134,7 @@ class Thread:
             recalled=recalled,
             names=await self._names(recent.turns, recalled),
             unnoted=await self.store.unnoted(self.scope, before=window.start) if self.deltas else (),
-            look_back=look_back,
+            look_back=look_back and self.remembers,
         ))  # fmt: skip
         if turn is not None:
             await self.save_receipt(turn, context)
@@ -172,11 +176,15 @@ class Thread:
     # What changed
 
     async def state(self) -> State:
-        """Facts, open issues, decisions and findings of this thread, as folded so far."""
+        """Facts, open issues, decisions and findings of this thread, as folded so far; none if it does not remember."""
+        if not self.remembers:
+            return State()
         return (await noting.load_state(self.store, self.scope))[1]
 
     async def profile(self) -> State:
         """The same for the subject, across threads."""
+        if not self.remembers:
+            return State(about="subject")
         return (await noting.load_profile(self.store, self.scope.of_subject))[1]
 
     async def delta_request(self, seq: int = 0, *, refused: Sequence[Refused] = ()) -> DeltaRequest | None:

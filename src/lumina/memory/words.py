@@ -67,12 +67,18 @@ def forms(text: str) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """The folded words of `text` that carry meaning: stop words and lone letters are left out, order is kept."""
-    return [
-        word.form
-        for word in words(text)
-        if (raw := text[word.start : word.end].lower()) not in STOP_WORDS
-        and not (len(raw) == 1 and raw.isalpha() and raw.isascii())
-    ]
+    return [word.form for word in words(text) if _carries(text[word.start : word.end].lower())]
+
+
+def vocabulary(text: str) -> set[str]:
+    """The different content words of `text`: the set of `content_words`, several times as fast on English prose."""
+    if not text.isascii():
+        return set(content_words(text))
+    return {_latin(token) for token in set(RUN.findall(text.lower())) if _carries(token)}
+
+
+def _carries(raw: str) -> bool:
+    return raw not in STOP_WORDS and not (len(raw) == 1 and raw.isascii() and raw.isalpha())
 
 
 def _spaced(token: str, start: int) -> Word:

@@ -144,9 +144,10 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
             kept.page, answer=end.answer, status=end.status, reason=end.reason, delta=end.delta,
             searched=end.searched, citations=end.citations, usage=end.usage,
         )  # fmt: skip
-        for place, passage in enumerate(end.passages):
+        for place, passage in enumerate(sorted(end.passages, key=lambda one: (one.part != "question", one.start))):
             id = passage_id(end.seq, place)
             thread.passages[id] = key, passage
+            thread.passage_ids.append(id)
             for word in set(passage.words):
                 thread.words.setdefault(word, []).append(id)
         if end.delta != "none":

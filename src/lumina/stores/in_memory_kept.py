@@ -28,7 +28,8 @@ class KeptThread:
     logs: dict[Key, list[str]] = field(default_factory=dict)
     sources: dict[int, Source] = field(default_factory=dict)
     by_locator: dict[str, int] = field(default_factory=dict)
-    passages: dict[int, tuple[Key, IndexedPassage]] = field(default_factory=dict)  # ids ascending
+    passages: dict[int, tuple[Key, IndexedPassage]] = field(default_factory=dict)
+    passage_ids: list[int] = field(default_factory=list)  # ascending: a thread ends its turns one after the other
     words: dict[str, list[int]] = field(default_factory=dict)
     jobs: dict[Key, DeltaJob] = field(default_factory=dict)
     deltas: dict[tuple[int, int, int], AppliedDelta] = field(default_factory=dict)

@@ -121,26 +121,24 @@ class InMemoryState(Kept):
 
     async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
         thread = self._look(scope)
-        found: list[StoredPassage] = []
-        for id in set(ids) if thread else ():
-            if thread is None or id not in thread.passages:
-                continue
-            (seq, attempt), passage = thread.passages[id]
-            turn = thread.turns[seq, attempt].turn
-            text = (turn.question if passage.part == "question" else turn.answer)[passage.start : passage.end]
-            found.append(
-                StoredPassage(
-                    id=id,
-                    seq=seq,
-                    attempt=attempt,
-                    part=passage.part,
-                    start=passage.start,
-                    end=passage.end,
-                    day=turn.day,
-                    text=text,
-                )
-            )
+        if thread is None:
+            return []
+        wanted: set[int] = set()
+        for id in thread.passages.keys() & set(ids):
+            at = bisect_left(thread.passage_ids, id)
+            wanted.update(thread.passage_ids[max(at - max(around, 0), 0) : at + max(around, 0) + 1])
+        found = [_passage(thread, id) for id in wanted]
         return sorted(found, key=lambda one: (one.seq, one.part != "question", one.start, one.attempt))
+
+
+def _passage(thread: KeptThread, id: int) -> StoredPassage:
+    (seq, attempt), passage = thread.passages[id]
+    turn = thread.turns[seq, attempt].turn
+    text = (turn.question if passage.part == "question" else turn.answer)[passage.start : passage.end]
+    return StoredPassage(
+        id=id, seq=seq, attempt=attempt, part=passage.part, start=passage.start, end=passage.end, day=turn.day,
+        text=text,
+    )  # fmt: skip
 
 
 def _set(thread: KeptThread, job: DeltaJob) -> None:

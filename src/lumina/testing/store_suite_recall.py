@@ -57,6 +57,34 @@ class RecallSuite:
             (seq, part) for seq in (1, 2, 3) for part in ("question", "answer")
         ]
 
+    async def test_neighbours_come_with_a_passage_when_asked_for(self, store: Store) -> None:
+        for n in range(1, 6):
+            await told(store, HERE, f"question{n}", f"answer{n}")
+        await told(store, thread_of(thread="other"), "question3", "answer3")
+        (middle,) = (await store.matches(HERE, ["question3"], before=9, cap=9)).ids["question3"]
+        (last,) = (await store.matches(HERE, ["answer5"], before=9, cap=9)).ids["answer5"]
+
+        async def texts(ids: list[int], around: int) -> list[str]:
+            return [one.text for one in await store.passages(HERE, ids, around=around)]
+
+        assert await texts([middle], 0) == ["question3"]
+        assert await texts([middle], 1) == ["answer2", "question3", "answer3"]
+        assert await texts([last, last], 2) == ["answer4", "question5", "answer5"]
+        assert await texts([middle, last], 2) == [
+            "question2", "answer2", "question3", "answer3", "question4", "answer4", "question5", "answer5",
+        ]  # fmt: skip
+        assert await texts([middle + 1000], 2) == []
+        assert await texts([middle], 99) == [f"{part}{n}" for n in range(1, 6) for part in ("question", "answer")]
+
+    async def test_passages_given_out_of_order_are_read_in_order(self, store: Store) -> None:
+        await store.open_thread(HERE, deltas=False)
+        spans = [("answer", 4, 7), ("answer", 0, 3), ("question", 0, 3)]
+        given = tuple(IndexedPassage(part=p, start=a, end=b, words=("x",)) for p, a, b in spans)  # type: ignore[arg-type]
+        await store.record_turn(HERE, asked("1", "one"), ended(answer="two six", passages=given), "{}")
+        ids = (await store.matches(HERE, ["x"], before=9, cap=9)).ids["x"]
+        assert [one.text for one in await store.passages(HERE, ids)] == ["one", "two", "six"]
+        assert [one.text for one in await store.passages(HERE, ids[-1:], around=1)] == ["one", "two"]
+
     async def test_every_word_of_every_script_finds_its_turns_and_no_other(self, store: Store) -> None:
         for text in SCRIPTS:
             await told(store, HERE, text, "ok")

@@ -20,7 +20,8 @@ MAX_SENTENCE = 320  # characters of one quoted sentence
 MAX_CODE_LINES = 14
 CLOSE = 0.7  # an opening sentence with this share of the best one's worth is preferred to it
 ADDS = 0.12  # share of the question's weight that a further sentence must add
-CODE_FOLLOWS = 0.15  # a sentence that announces code, where the question asks how
+CODE_FOLLOWS = 0.3  # a sentence that announces code, where the question asks how
+DEFINES = 0.15  # a sentence that defines what the question names
 SUSPECT = 0.5  # factor for sentences that hold what looks like a command to a model
 # What a page writes to a model rather than to a reader; a sentence with it is quoted only if nothing else is there.
 MARKER = re.compile(r"[\[［【〔]\s{0,3}\d{1,7}(?:\s{0,3}[,;–-]\s{0,3}\d{1,7}){0,20}\s{0,3}[\]］】〕]")
@@ -60,20 +61,22 @@ def weigh(question: Sequence[str], passages: Sequence[str]) -> Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What is quoted of a passage, in its order: sentences ready to be written, and a code block or ""."""
+    """What is quoted of a passage, in its order: sentences ready to be written, and a code block or "". `worth` is the
+    share of the question's weight that the best of it holds, and a little more for code where that is asked for."""
 
-    sentences: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
     code: str = ""
+    worth: float = 0.0
 
 
 def best_of(passage: str, weights: Weights, *, sentences: int, language: str, wants_code: bool) -> Quote:
     """At most `sentences` sentences of `passage`, and its code block if that is the best part of it."""
     found = units(passage, language)
-    if not found:
-        return Quote(sentences=())
     chosen = _choose(found, weights, sentences, wants_code=wants_code)
     code = _code(found, chosen, weights, wants_code=wants_code)
-    return Quote(sentences=tuple(_written(found, at) for at in sorted(chosen)), code=code)
+    worth = max((_worth(found, at, weights) for at in chosen), default=weights.share(forms(code)))
+    worth += CODE_FOLLOWS if code and wants_code else 0.0
+    return Quote(sentences=tuple(_written(found, at) for at in sorted(chosen)), code=code, worth=worth)
 
 
 def is_suspect(text: str) -> bool:
@@ -100,7 +103,7 @@ def _choose(found: list[Unit], weights: Weights, limit: int, *, wants_code: bool
         left = [at for at in fit if at not in chosen]
         gain = {at: weights.share(set(forms(_with_name(found, at))) - held) for at in left}
         more = [at for at in left if gain[at] >= ADDS] or [at for at in left if worth[at] >= CLOSE * worth[best]]
-        more = more or [at for at in left if len(chosen) == 1 and at == chosen[0] + 1]
+        more = more or [at for at in left if [at - 1] == chosen and not found[at].text.startswith("(")]
         if not more:
             break
         chosen.append(max(more, key=lambda at: (gain[at], worth[at], -at)))
@@ -111,6 +114,8 @@ def _worth(found: list[Unit], at: int, weights: Weights) -> float:
     """The share of the question's weight that the unit holds, with the name that stands above it."""
     text = _with_name(found, at)
     share = weights.share(forms(text))
+    if text != found[at].text and weights.share(forms(found[at - 1].text)):
+        share += DEFINES
     return share * SUSPECT if is_suspect(text) else share
 
 

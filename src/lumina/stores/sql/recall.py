@@ -12,6 +12,7 @@ of FTS5, whose statistics would count everybody's rows.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -49,7 +50,7 @@ LAST_ID = select(func.max(passages.c.id)).where(*of_thread(passages), passages.c
 def index_passages(
     connection: Connection, scope: ThreadScope, handle: int, seq: int, attempt: int, found: Iterable[IndexedPassage]
 ) -> None:
-    found = list(found)
+    found = sorted(found, key=lambda one: (one.part != "question", one.start))  # ids go up as the thread is read
     if not found:
         return
     key = columns(scope)
@@ -75,21 +76,22 @@ def index_passages(
 
 @lru_cache(maxsize=AT_ONCE)
 def _newest(count: int) -> TextClause:
-    """For each of `count` words the newest rows of a range."""
+    """For each of `count` words the newest rows of a range, as one JSON list: a row for each would cost more to fetch
+    than to find."""
     one = (
-        "SELECT * FROM (SELECT {n} AS word, rowid AS found FROM turn_words WHERE turn_words MATCH :word{n} "
-        "AND rowid >= :first AND rowid < :end ORDER BY rowid DESC LIMIT :cap)"
+        "SELECT {n} AS word, json_group_array(found) AS found FROM (SELECT rowid AS found FROM turn_words "
+        "WHERE turn_words MATCH :word{n} AND rowid >= :first AND rowid < :end ORDER BY rowid DESC LIMIT :cap)"
     )
     return text(" UNION ALL ".join(one.format(n=n) for n in range(count)))
 
 
 def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], before: int, cap: int) -> WordMatches:
     asked = list(dict.fromkeys(words))
-    ids: dict[str, list[int]] = {word: [] for word in asked}
+    ids: dict[str, tuple[int, ...]] = dict.fromkeys(asked, ())
     try:
         thread = thread_row(connection, scope)
     except NotFound:
-        return WordMatches(ids=dict.fromkeys(asked, ()), turns=0)
+        return WordMatches(ids=ids, turns=0)
     end = min(max(before, 0), 1 << SEQ_BITS)
     base = _address(thread.handle, 0)
     for at in range(0, len(asked), AT_ONCE):
@@ -97,8 +99,8 @@ def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], be
         values = {f"word{n}": f'"{token(word)}"' for n, word in enumerate(some)}
         values |= {"first": base, "end": base + (end << PLACE_BITS), "cap": max(cap, 0)}
         for word, found in connection.execute(_newest(len(some)), values):
-            ids[some[word]].append(found - base)
-    return WordMatches(ids={word: tuple(found) for word, found in ids.items()}, turns=thread.turns)
+            ids[some[word]] = tuple(sorted((row - base for row in json.loads(found)), reverse=True))
+    return WordMatches(ids=ids, turns=thread.turns)
 
 
 PASSAGES = (
@@ -126,11 +128,39 @@ PASSAGES = (
 )
 
 
-def read_passages(connection: Connection, scope: ThreadScope, ids: Sequence[int]) -> list[StoredPassage]:
+# For each of the ids that is there, the passages of live turns on both sides: short walks along the key, all at once.
+NEAR = text("""
+    WITH wanted AS (
+        SELECT id FROM passages WHERE tenant = :in_tenant AND subject = :in_subject AND thread = :in_thread
+        AND id IN (SELECT value FROM json_each(:ids))
+    )
+    SELECT one.id FROM wanted JOIN passages AS one
+    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
+        SELECT older.id FROM passages AS older JOIN turns USING (tenant, subject, thread, seq, attempt)
+        WHERE older.tenant = :in_tenant AND older.subject = :in_subject AND older.thread = :in_thread
+        AND turns.superseded <> 1 AND older.id < wanted.id ORDER BY older.id DESC LIMIT :around
+    )
+    UNION
+    SELECT one.id FROM wanted JOIN passages AS one
+    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
+        SELECT newer.id FROM passages AS newer JOIN turns USING (tenant, subject, thread, seq, attempt)
+        WHERE newer.tenant = :in_tenant AND newer.subject = :in_subject AND newer.thread = :in_thread
+        AND turns.superseded <> 1 AND newer.id > wanted.id ORDER BY newer.id LIMIT :around
+    )
+""")
+
+
+def read_passages(
+    connection: Connection, scope: ThreadScope, ids: Sequence[int], around: int = 0
+) -> list[StoredPassage]:
+    wanted = {id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS}
+    if around > 0 and wanted:
+        values = {**inside(scope), "ids": json.dumps(sorted(wanted)), "around": around}
+        wanted |= set(connection.execute(NEAR, values).scalars())
     found: list[StoredPassage] = []
-    wanted = sorted({id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS})
-    for at in range(0, len(wanted), 500):
-        for row in connection.execute(PASSAGES, {**inside(scope), "ids": wanted[at : at + 500]}):
+    ordered = sorted(wanted)
+    for at in range(0, len(ordered), 500):
+        for row in connection.execute(PASSAGES, {**inside(scope), "ids": ordered[at : at + 500]}):
             try:
                 found.append(rows.passage(row))
             except rows.Damaged:

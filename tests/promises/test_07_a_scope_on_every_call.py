@@ -1,0 +1,110 @@
+"""Promise 7: a scope on every call, and nothing of another's behind it (CASES A2, I3; DEMAND "Memory" 6, 7, 9)."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
+from lumina.memory.store import Store
+from lumina.memory.thread import Thread
+from lumina.stores.opening import open_store
+
+# Names chosen to look like one another's: delimiters, prefixes, wildcards, case, and normal forms.
+TWINS = [
+    "acme", "acme-corp", "ACME", "acme%", "acme_", "a&run_id=b", "a:b", "a/b", "*", "%", "jose\u0301", "jos\u00e9", "a b", "'--",
+]  # fmt: skip
+
+
+def test_no_call_of_a_store_goes_without_a_scope() -> None:
+    free = {"close", "secret"}
+    for name, call in inspect.getmembers(Store, inspect.isfunction):
+        if name.startswith("_") or name in free:
+            continue
+        first = list(inspect.signature(call).parameters.values())[1]
+        assert first.name == "scope", name
+        assert first.annotation in (ThreadScope, SubjectScope, TenantScope), name
+
+
+@pytest.mark.parametrize("bad", ["", " ", None, 7, "a\x00b", "a\nb", "\ud800", "x" * 201])
+def test_an_id_that_is_none_is_refused_with_the_reason(bad: object) -> None:
+    with pytest.raises(UsageError, match=r"subject"):
+        SubjectScope(tenant="local", subject=bad)  # pyright: ignore[reportArgumentType]
+
+
+async def conversation(store: Store, scope: ThreadScope, canary: str) -> str:
+    """Three turns full of the canary: words, facts about the thread and the subject, a source. Returns a context."""
+    thread = Thread(store=store, scope=scope, info=await store.open_thread(scope, deltas=True))
+    for n in range(3):
+        question = f"My secret word {n} is {canary} and I live in {canary}."
+        context = await thread.context(question)
+        await thread.record(context, f"Noted {canary}.")
+        await thread.apply(
+            '{"ops": [{"op": "set", "key": "secret.word", "value": "%s", "quote": "%s"},'
+            ' {"op": "set", "key": "home.city", "value": "%s", "quote": "I live in %s", "about": "subject"}]}'
+            % (canary, f"My secret word {n} is {canary}", canary, canary)
+        )
+    return "\n".join(message.content for message in (await thread.context("What is my secret word earlier?")).messages)
+
+
+@pytest.mark.parametrize("where", ["memory", "sqlite"])
+async def test_a2_equal_ids_under_other_owners_never_mix(tmp_path: Path, where: str) -> None:
+    store = await open_store(tmp_path / "a.db" if where == "sqlite" else None)
+    scopes = [
+        ThreadScope(tenant=tenant, subject=subject, thread="ticket")
+        for tenant in ("acme", "acme-corp", "ACME")
+        for subject in ("customer", "customer-1", "a&run_id=b")
+    ]
+    for at, scope in enumerate(scopes):
+        await conversation(store, scope, f"canary{at}x")
+    for at, scope in enumerate(scopes):
+        thread = Thread(store=store, scope=scope, info=await store.thread_info(scope))
+        seen = "\n".join(m.content for m in (await thread.context("What was my secret word earlier?")).messages)
+        assert f"canary{at}x" in seen
+        assert not [other for other in range(len(scopes)) if other != at and f"canary{other}x" in seen]
+    await store.close()
+
+
+async def test_another_threads_words_stay_in_it_and_the_profile_goes_along(tmp_path: Path) -> None:
+    store = await open_store(tmp_path / "a.db")
+    one, two = (ThreadScope(tenant="t", subject="s", thread=name) for name in ("one", "two"))
+    await conversation(store, one, "canary")
+    thread = Thread(store=store, scope=two, info=await store.open_thread(two, deltas=True))
+    seen = "\n".join(m.content for m in (await thread.context("What was my secret word earlier?")).messages)
+    assert "home.city: canary" in seen
+    assert "secret.word" not in seen
+    await store.close()
+
+
+async def test_anothers_thread_is_as_one_that_does_not_exist(tmp_path: Path) -> None:
+    store = await open_store(tmp_path / "a.db")
+    mine = ThreadScope(tenant="t", subject="me", thread="thread-a")
+    await conversation(store, mine, "canary")
+    messages = []
+    for scope in (
+        ThreadScope(tenant="t", subject="you", thread="thread-a"),
+        ThreadScope(tenant="t", subject="you", thread="thread-b"),
+    ):
+        with pytest.raises(NotFound) as refusal:
+            await store.thread_info(scope)
+        messages.append(str(refusal.value).replace(scope.thread, "X"))
+        assert await store.turns(scope, [(1, 1)]) == {}
+        assert await store.receipts(scope, 1, 1) == []
+    assert messages[0] == messages[1]
+    await store.close()
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.sampled_from(TWINS), min_size=2, max_size=4, unique=True))
+async def test_i3_hostile_names_are_only_names(names: list[str]) -> None:
+    store = await open_store(None)
+    scopes = [ThreadScope(tenant="t", subject=name, thread=name) for name in names]
+    for at, scope in enumerate(scopes):
+        await conversation(store, scope, f"canary{at}x")
+    for at, scope in enumerate(scopes):
+        thread = Thread(store=store, scope=scope, info=await store.thread_info(scope))
+        seen = "\n".join(m.content for m in (await thread.context("my secret word earlier?")).messages)
+        assert [n for n in range(len(names)) if f"canary{n}x" in seen] == [at]
