@@ -22,7 +22,7 @@ from lumina.agent.events import AnyEvent
 from lumina.agent.run import Run, Work
 from lumina.agent.turn import answer_turn, end_interrupted
 from lumina.agent.turn_log import follow
-from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD
+from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, ScriptCounter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
@@ -118,9 +118,9 @@ class SearchAgent:
         for what the first model call is sent. Raises UsageError for a question that cannot be kept, DoesNotFit for
         one that is too long (nothing is stored then), TurnConflict while another turn of the thread runs.
         """
+        instructions = prompts.instructions(self.today())
+        check_question(question, instructions, budget)
         thread = await self.thread(scope)
-        instructions = prompts.instructions(thread.today())
-        check_question(question, instructions, thread, budget)
         begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()
         begun.add_done_callback(_seen)  # the asker may be gone
         work = Work()
@@ -214,12 +214,13 @@ def _key(scope: ThreadScope, turn: Turn) -> Key:
     return (scope, turn.seq, turn.attempt)
 
 
-def check_question(question: str, instructions: str, thread: Thread, budget: int) -> None:
+def check_question(question: str, instructions: str, budget: int) -> None:
     """Refuses, before anything is stored, what could not be kept or sent."""
+    counter = ScriptCounter()
     check_text("question", question)
     if not question.strip():
         raise UsageError("The question is empty. Ask something.")
-    need = thread.counter.count(instructions) + thread.counter.count(clean(question)) + 2 * MESSAGE_OVERHEAD
+    need = counter.count(instructions) + counter.count(clean(question)) + 2 * MESSAGE_OVERHEAD
     if need > budget:
         raise DoesNotFit(
             f"The question is too long: with the instructions it needs {need} tokens and the budget is {budget}. "
