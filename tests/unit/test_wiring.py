@@ -24,12 +24,12 @@ def document() -> NewDocument:
 async def test_with_nothing_set_the_built_in_model_answers_from_local_documents(tmp_path):
     async with await open_agent(database=tmp_path / "lumina.db") as agent:
         await agent.store.put_documents(SCOPE.of_subject, [document()])  # type: ignore[attr-defined]
-        run = await agent.ask(SCOPE, "How many results does the cache keep?")
+        run = await agent.ask(SCOPE, "Which result is dropped when the cache is full?")
         events = [event async for event in run.events()]
         turn = await run.ended()
         await run.notes()
     assert turn.status == "complete"
-    assert "128 results" in turn.answer
+    assert "the least recently used result is dropped" in turn.answer
     assert turn.cited == (1,)
     assert [event.text for event in events if event.kind == "notice"] == [NO_MODEL]
     async with await open_threads(tmp_path / "lumina.db") as threads:
