@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lumina.memory.scope import ThreadScope
 from lumina.stores.in_memory import InMemoryStore
-from lumina.testing import Call, Gate, Reply
+from lumina.testing import Call, Gate, Reply, ScriptedModel
 
 EVERY_NUMBER = "".join(f"Claim {n} [{n}]. " for n in range(100))
 STORIES = {
@@ -75,7 +75,8 @@ async def test_a_stale_number_of_an_earlier_turn_cannot_come_back_without_its_so
 
 async def test_the_numbers_of_a_run_that_was_stopped_are_never_given_to_another_source(make_agent, scope, library):
     gate = Gate()
-    agent = make_agent([Call("web_search", {"query": "alpha"}), Reply("Al", gate), Call("web_search", {"query": "beta"}), "B."])
+    alpha, beta = Call("web_search", {"query": "alpha"}), Call("web_search", {"query": "beta"})
+    agent = make_agent([alpha, Reply("Al", gate), beta, "B."])
     library.texts = STORIES
     run = await agent.ask(scope, "First?")
     await gate.reached.wait()
@@ -88,9 +89,9 @@ async def test_the_numbers_of_a_run_that_was_stopped_are_never_given_to_another_
 
 
 @pytest.mark.parametrize("chunks", ["words", "characters", "whole"])
-async def test_s5_the_answer_and_its_citations_do_not_depend_on_how_the_text_was_cut(make_agent, scope, store, library, chunks):
-    from lumina.testing import ScriptedModel
-
+async def test_s5_the_answer_and_its_citations_do_not_depend_on_how_the_text_was_cut(
+    make_agent, scope, store, library, chunks
+):
     answer = (
         "The cache keeps up to 128 results [1]. It is full then. [1]\n\nWhen it is full, the least recently used result"
         " is dropped 【1】, see `a[1]` and [7].\n\n- cache_clear empties it [1, 2]\n- and [2]\n\n[1]"

@@ -1,5 +1,5 @@
-"""Promise 9: a turn ends as complete, partial or failed, in a field, with a reason for people; how its searches ended is
-a field; a failed search is never shown or treated as an empty one."""
+"""Promise 9: a turn ends as complete, partial or failed, in a field, with a reason for people; how its searches
+ended is a field; a failed search is never shown or treated as an empty one."""
 
 import json
 

@@ -45,7 +45,8 @@ class Shelf:
         if point == "in the search":
             die()
         text = "The cache keeps up to 128 results. When it is full, the least recently used result is dropped."
-        hit = Hit(locator="doc:1", url="", title="cache", host="documents", depth="page", stored=text, start=0, end=len(text))
+        place = dict(locator="doc:1", url="", title="cache", host="documents", depth="page")
+        hit = Hit(**place, stored=text, start=0, end=len(text))
         return Found(provider="shelf", hits=(hit,))
 
 
@@ -102,12 +103,15 @@ POINTS = {
 }
 
 
+def run_child(path: str, point: str) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-c", CHILD, path, point, ANSWER, NOTE, QUESTION]
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+
+
 @pytest.mark.parametrize(("point", "reason"), POINTS.items())
 async def test_d1_d2_d3_after_kill_9(tmp_path, point, reason):
     path = tmp_path / "lumina.db"
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(path), point, ANSWER, NOTE, QUESTION], capture_output=True, text=True, timeout=120
-    )
+    child = run_child(str(path), point)
     assert child.returncode == -9, child.stderr
     acknowledged = "acknowledged" in child.stdout
     assert acknowledged == (point != "after begin_turn")
@@ -134,7 +138,10 @@ async def test_d1_d2_d3_after_kill_9(tmp_path, point, reason):
     await agent.noted()
     assert await store.delta_jobs(scope, "waiting", "answered") == []
     assert [page.seq for page in await store.page(scope)] == [1, 2]
-    assert [(delta.seq, json.loads(delta.changes) != []) for delta in await store.deltas(scope)] == [(1, True), (2, False)]
+    assert [(delta.seq, json.loads(delta.changes) != []) for delta in await store.deltas(scope)] == [
+        (1, True),
+        (2, False),
+    ]
     entry = (await (await agent.thread(scope)).state()).get("home.city")
     assert entry is not None
     assert entry.value == "York"

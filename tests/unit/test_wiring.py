@@ -18,7 +18,9 @@ TEXT = "The cache keeps up to 128 results. When it is full, the least recently u
 
 def document() -> NewDocument:
     span = PassageSpan(start=0, end=len(TEXT), heading="Caches", words=tuple(forms(f"Caches {TEXT}")))
-    return NewDocument(locator="doc:cache", url="file:///cache", title="Caches", digest="1", text=TEXT, passages=(span,))
+    return NewDocument(
+        locator="doc:cache", url="file:///cache", title="Caches", digest="1", text=TEXT, passages=(span,)
+    )
 
 
 async def test_with_nothing_set_the_built_in_model_answers_from_local_documents(tmp_path):
@@ -54,7 +56,12 @@ async def test_a_model_that_was_set_says_no_notice_and_takes_its_own_notes():
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("gpt-5", "provider:name"), ("nosuch:model", "nosuch:model"), ("", "provider:name"), ("openai:gpt-5", "openai:gpt-5")],
+    [
+        ("gpt-5", "provider:name"),
+        ("nosuch:model", "nosuch:model"),
+        ("", "provider:name"),
+        ("openai:gpt-5", "openai:gpt-5"),
+    ],
 )
 def test_a_model_that_cannot_be_had_is_a_usage_error_with_its_name(name, said):
     with pytest.raises(UsageError, match=said):
