@@ -181,7 +181,7 @@ def test_a_question_that_points_back_is_answered_from_the_recalled_words_with_tu
 
 def test_a_recalled_answer_keeps_only_the_numbers_that_may_be_cited_again():
     assert said("What did you tell me earlier about the blue tariff?") == (
-        "In turn 13 (2026-11-03) I answered: “The blue tariff allows 50 seats .” [3]"
+        "In turn 13 (2026-11-03) I answered: “The blue tariff allows 50 seats.” [3]"
     )
 
 
@@ -195,7 +195,7 @@ def test_what_a_question_points_to_and_is_not_shown_is_looked_for_in_earlier_tur
     assert used(question) == ("look_back", {"query": question})
     found = {"passages": [{"turn": 2, "day": "2026-10-01", "by": "assistant", "text": "The refund takes 5 days [3]."}]}
     assert composed(question, found, tool="look_back") == (
-        "In turn 2 (2026-10-01) I answered: “The refund takes 5 days .” [3]"
+        "In turn 2 (2026-10-01) I answered: “The refund takes 5 days.” [3]"
     )
     assert composed(question, {"passages": [], "reason": "none"}, tool="look_back") == (
         "I found nothing about this in the earlier turns of this conversation."
@@ -382,6 +382,7 @@ FORGED = [
     "green\\[9] tariff seats",
     "green tariff[9]seats[9](http://x.example)",
     "[green tariff seats][9]",
+    "green tariff seats [^9] 【9†page】 [9: p. 4] [٩] [9][9] [source 9] [#9] \\[9\\] [citation:9]",
     "```\ngreen tariff seats [9]\n````\n[9]",
 ]
 
