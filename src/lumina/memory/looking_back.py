@@ -58,6 +58,27 @@ async def recollect(
     )
 
 
+async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
+    """What a model finds that asks for it: the same without the gate."""
+    if before <= 1:
+        return Recollection(reason="Every earlier turn is sent word for word.")
+    matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
+    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
+    recalled = recall.decide(
+        query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True
+    )
+    picks = recalled.picks[:CONSIDERED]
+    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
+    return Recollection(
+        fired=True,
+        reason="The model asked.",
+        picks=picks,
+        extent="full",
+        turns=await store.turns(scope, keys) if keys else {},
+        replaced=await replaced_values(store, scope, [pick.passage for pick in picks], state),
+    )
+
+
 async def replaced_values(
     store: Store, scope: ThreadScope, passages: Sequence[StoredPassage], state: State
 ) -> dict[int, int]:

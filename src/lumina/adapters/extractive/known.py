@@ -61,6 +61,7 @@ MEANS = {
     }.items()
     for form in forms(asked)
 }
+CITED = re.compile(r"\s{0,3}\[(?P<n>[0-9]{1,7})\]")  # with the space before it
 WHO_AM_I = re.compile(
     r"who am i|wer bin ich|qui suis-je|quién soy|(?:what|was|que|qué) .{0,20}(?:about me|über mich|de moi|de mí)"
 )
@@ -195,8 +196,8 @@ def _recalled(item: Recalled, citable: frozenset[int], language: Language) -> st
 
 def _without_markers(text: str) -> tuple[str, list[int]]:
     """`text` without the citations `[n]` in it, and their numbers."""
-    numbers = [int(match.group()[1:-1]) for match in MARKER.finditer(text) if is_number(match.group()[1:-1])]
-    return " ".join(MARKER.sub(" ", text).split()), list(dict.fromkeys(numbers))
+    numbers = [int(match["n"]) for match in CITED.finditer(text)]
+    return " ".join(CITED.sub("", text).split()), list(dict.fromkeys(numbers))
 
 
 def from_window(question: str, answers: Sequence[str], memory: Memory, language: Language) -> str:

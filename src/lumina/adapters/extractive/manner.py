@@ -32,7 +32,7 @@ def small_talk(message: str) -> str:
 
 
 def asking(message: str) -> str:
-    """The message without what it merely states, and without a greeting before it; all of it if nothing else is in it."""
+    """The message without what it merely states and the greeting before it; all of it if nothing else is in it."""
     statements = stated(message)
     rest = unsaid(message, statements).strip(ENDS) if statements else message
     while (first := RUN.match(rest)) and first.group().lower() in LEADS and first.end() < len(rest):

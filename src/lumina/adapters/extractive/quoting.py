@@ -24,7 +24,12 @@ CODE_FOLLOWS = 0.3  # a sentence that announces code, where the question asks ho
 DEFINES = 0.15  # a sentence that defines what the question names
 SUSPECT = 0.5  # factor for sentences that hold what looks like a command to a model
 # What a page writes to a model rather than to a reader; a sentence with it is quoted only if nothing else is there.
-MARKER = re.compile(r"[\[［【〔]\s{0,3}\d{1,7}(?:\s{0,3}[,;–-]\s{0,3}\d{1,7}){0,20}\s{0,3}[\]］】〕]")
+# Whatever holds a number in brackets may be read as a citation by somebody: [9], [^9], 【9†page】, [source 9], [٩].
+OPENERS, CLOSERS = "[［【〔", "]］】〕"
+INSIDE = r"[^\[\]［］【】〔〕\n]"
+MARKER = re.compile(
+    rf"[\[［【〔]{INSIDE}{{0,40}}[\d\u2460-\u249b\u24ea-\u24ff\u2776-\u2793]{INSIDE}{{0,160}}[\]］】〕]"
+)
 CONTROL = (
     "<|",
     "|>",
@@ -161,21 +166,40 @@ def quoted(text: str, limit: int = MAX_SENTENCE) -> str:
         line = f"{cut} …"
     if line.count("`") % 2 or "``" in line:
         line = line.replace("`", "'")
-    return line if MARKER.search(line) is None else _as_code(line)
+    spans = _brackets(line)
+    return _as_code(line.replace("`", "'"), spans) if spans else line
 
 
-def _as_code(line: str) -> str:
-    """Each bracketed number, with the word it is part of, as a code span."""
-    line = line.replace("`", "'")
+def _brackets(line: str) -> list[tuple[int, int]]:
+    """The outermost brackets that hold a number, and brackets without a partner, which could pair with a citation
+    further on; in order."""
+    waiting: list[int] = []
+    spans: list[tuple[int, int]] = []
+    for at, sign in enumerate(line):
+        if sign in OPENERS:
+            waiting.append(at)
+        elif sign in CLOSERS and waiting:
+            start = waiting.pop()
+            if any(letter.isnumeric() for letter in line[start:at]):
+                while spans and spans[-1][0] >= start:
+                    spans.pop()
+                spans.append((start, at + 1))
+        elif sign in CLOSERS:
+            spans.append((at, at + 1))
+    return sorted([*spans, *((at, at + 1) for at in waiting)])
+
+
+def _as_code(line: str, spans: Sequence[tuple[int, int]]) -> str:
+    """`line` with each of `spans`, and the word that it is part of, as a code span."""
     pieces: list[str] = []
     at = 0
-    for marker in MARKER.finditer(line):
-        if marker.start() < at:
+    for first, last in spans:
+        if last <= at:
             continue
-        start = line.rfind(" ", 0, marker.start()) + 1
-        end = line.find(" ", marker.end())
+        start = max(at, line.rfind(" ", 0, max(first, at)) + 1)
+        end = line.find(" ", last)
         end = len(line) if end < 0 else end
-        pieces += [line[at : max(at, start)], f"`{line[max(at, start) : end]}`"]
+        pieces += [line[at:start], f"`{line[start:end]}`"]
         at = end
     return "".join([*pieces, line[at:]])
 
