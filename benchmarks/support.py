@@ -30,9 +30,7 @@ from lumina.agent.claim_details import Kind, names, negations, numbers
 from lumina.agent.support import SourceText, Support, support
 
 TITLE = "(meta data) TITLE:"
-AUXILIARY = re.compile(
-    r"\b(?:is|was|were|are|has|had|have|will|would|can|could|did|does|became|remains|may|should)\b"
-)
+AUXILIARY = re.compile(r"\b(?:is|was|were|are|has|had|have|will|would|can|could|did|does|became|remains|may|should)\b")
 SEED = 7
 SAMPLES = 500
 
@@ -47,8 +45,7 @@ def auc(better: list[float], worse: list[float]) -> float:
 def with_interval(better: list[float], worse: list[float]) -> dict[str, Any]:
     chance = random.Random(SEED)
     drawn = sorted(
-        auc(chance.choices(better, k=len(better)), chance.choices(worse, k=len(worse)))
-        for _ in range(SAMPLES)
+        auc(chance.choices(better, k=len(better)), chance.choices(worse, k=len(worse))) for _ in range(SAMPLES)
     )
     low, high = drawn[SAMPLES // 40], drawn[-SAMPLES // 40]
     return {"auc": auc(better, worse), "low": low, "high": high, "n": [len(better), len(worse)]}
@@ -81,9 +78,7 @@ def holds_gold(row: dict[str, Any], found: Support) -> bool | None:
     return False
 
 
-def foreign_name(
-    claim: str, source: SourceText, others: list[str], chance: random.Random
-) -> tuple[str, str] | None:
+def foreign_name(claim: str, source: SourceText, others: list[str], chance: random.Random) -> tuple[str, str] | None:
     own = list(names(claim))
     foreign = [other for other in others if other.lower() not in source.text.lower()]
     if not own or not foreign:

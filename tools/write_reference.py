@@ -125,10 +125,9 @@ def kind_of(value: Any) -> str:
 
 
 def first(value: Any) -> str:
-    if get_origin(value) is not None:
-        return type_name(value)
-    own = value if inspect.isclass(value) or callable(value) else type(value)
-    return doc(own).split("\n\n")[0].replace("\n", " ")
+    if get_origin(value) is not None or not callable(value):
+        return type_name(value if get_origin(value) else type(value))
+    return doc(value).split("\n\n")[0].replace("\n", " ")
 
 
 def commands() -> str:

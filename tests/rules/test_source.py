@@ -49,11 +49,6 @@ def test_every_module_of_the_package_opens_with_its_idea(source) -> None:
     assert silent == []
 
 
-def test_every_test_file_says_what_it_shows(tests) -> None:
-    silent = [module.place for module in tests if not ast.get_docstring(module.tree)]
-    assert silent == []
-
-
 def test_nothing_runs_text_or_loads_objects_from_data(source) -> None:
     found = [(m.place, call.lineno, name) for m in source for name, call in m.calls() if name in RUNS_TEXT]
     found += [(m.place, line, name) for m in source for name, line in m.imports() if name.split(".")[0] in RUNS_DATA]

@@ -90,7 +90,7 @@ async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, .
     if request is None:
         return None
     try:
-        async with asyncio.timeout(desk.limits.note):
+        async with asyncio.timeout(desk.limits.one_note):
             reply = storable(await desk.notes.note(request))
     except Exception as error:
         reason = f"{desk.notes.name} did not answer ({type(error).__name__})"

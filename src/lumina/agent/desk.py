@@ -20,11 +20,11 @@ class Limits:
     look_backs: int = 2
     turn: float = 180  # from the context to the last word of the answer
     silence: float = 60  # until the model's first piece, and between two of its pieces
-    search: float = 20
+    one_search: float = 20
     answer: int = 100_000  # characters
     thinking: int = 400_000  # characters
-    note: float = 60  # for one try of the delta step
-    note_pause: float = 1  # before its next try; doubles
+    one_note: float = 60  # one try of the delta step
+    note_pause: float = 1  # before the next try; doubles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

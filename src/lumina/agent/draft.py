@@ -7,21 +7,22 @@ however the text was cut on its way.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from lumina.agent.citations import CitationStream, Cited, Piece, Removed
 from lumina.agent.citations import Text as Plain
+from lumina.agent.cited_sentences import CitedSentence, cited_sentences
 from lumina.agent.events import CitationMade, CitationRemoved, Text, Thinking
 from lumina.agent.ledger import Ledger
-from lumina.agent.sentences import Span, sentence_spans
 from lumina.agent.storable import storable
-from lumina.agent.support import SourceText, support
+from lumina.agent.support import SourceText, Support, support
 from lumina.agent.turn_log import TurnLog
 from lumina.memory.turns import Citation
 
 LONG = 20_000  # characters; a longer source is indexed in a thread of its own
 PARAGRAPH = "\n\n"
 BETWEEN_SENTENCES = " … "
+NOTHING = Support(score=0.0, checkable=False, passage=(), missing=())
 
 
 class Draft:
@@ -36,6 +37,7 @@ class Draft:
         self._stream: CitationStream | None = None
         self._part = 0  # where the part begins
         self._settled = 0  # up to here the citations were told
+        self._all: list[Cited] = []
         self._pending: list[Cited] = []
         self._sources: dict[int, SourceText | None] = {}
 
@@ -78,7 +80,8 @@ class Draft:
             if isinstance(piece, Plain):
                 self._add(piece.text)
             elif isinstance(piece, Cited):
-                self._pending.append(Cited(piece.n, self._part + piece.position))
+                self._all.append(Cited(piece.n, self._part + piece.position))
+                self._pending.append(self._all[-1])
             else:
                 self._removed(piece)
 
@@ -94,28 +97,32 @@ class Draft:
 
     async def _settle(self, end: int) -> None:
         """Matches the citations before `end`, where a paragraph ends, with their sources."""
-        while self._pending and self._pending[0].position < end:
-            cited = self._pending[0]
-            await self._match(cited, sentence_of(self.answer, cited.position))
-            self._pending.pop(0)  # only now: a stop in between leaves it to be told at the end
+        ready = [cited for cited in self._pending if cited.position < end]
+        if ready:
+            begin = _paragraph_before(self.answer, ready[0].position)
+            known = [Cited(cited.n, cited.position - begin) for cited in self._all if begin <= cited.position < end]
+            sentences = cited_sentences(self.answer[begin:end], known)
+            for cited in ready:
+                await self._match(cited, sentence_of(cited, sentences, begin), begin)
+                self._pending.remove(cited)  # only now: a stop in between leaves it to be told at the end
         self._settled = max(self._settled, end)
 
-    async def _match(self, cited: Cited, sentence: Span) -> None:
-        source, claim = await self._source(cited.n), without_markers(self.answer[sentence.start : sentence.end])
-        known = await self._ledger.text_of(cited.n)
-        if source is None or known is None:
-            return
-        found = support(claim, source)
+    async def _match(self, cited: Cited, sentence: CitedSentence | None, begin: int) -> None:
+        source, stored = await self._source(cited.n), await self._ledger.text_of(cited.n)
+        found = support(sentence.claim, source) if sentence and source else NOTHING
         missing = tuple((each.kind, each.text) for each in found.missing)
         spans = tuple((span.start, span.end) for span in found.passage)
+        passage = BETWEEN_SENTENCES.join(source.text[start:end] for start, end in spans) if source else ""
         self.citations.append(Citation(
-            n=cited.n, position=cited.position, sentence_start=sentence.start, sentence_end=sentence.end,
-            digest=known.digest, passage=spans, score=found.score, checkable=found.checkable, missing=missing,
+            n=cited.n, position=cited.position, digest=stored.digest if stored else "", passage=spans,
+            sentence_start=begin + sentence.start if sentence else cited.position,
+            sentence_end=begin + sentence.end if sentence else cited.position,
+            score=found.score, checkable=found.checkable, missing=missing,
         ))  # fmt: skip
         self._log.gather(CitationMade(
             thread=self._log.scope.thread, turn=self._log.seq, n=cited.n, position=cited.position,
             support=round(found.score, 3) if found.checkable else None, spans=spans, missing=missing,
-            passage=BETWEEN_SENTENCES.join(source.text[start:end] for start, end in spans),
+            passage=passage,
         ))  # fmt: skip
 
     async def _source(self, n: int) -> SourceText | None:
@@ -130,34 +137,17 @@ class Draft:
         return self._sources[n]
 
 
-def sentence_of(answer: str, position: int) -> Span:
-    """The sentence that a marker at `position` stands for: the one it stands in, or, when nothing but markers stand
-    before it there (`It keeps 128. [1]`), the one before. Only its paragraph is looked at."""
-    start = answer.rfind(PARAGRAPH, 0, position)
-    start = start + len(PARAGRAPH) if start >= 0 else 0
-    end = answer.find(PARAGRAPH, position)
-    paragraph = answer[start : end if end >= 0 else len(answer)]
-    spans = [Span(span.start + start, span.end + start) for span in sentence_spans(paragraph)]
-    before = [span for span in spans if span.start <= position]
-    for span in reversed(before):
-        if any(character.isalnum() for character in without_markers(answer[span.start : min(span.end, position)])):
-            return span
-    return before[-1] if before else Span(position, position)
+def _paragraph_before(answer: str, position: int) -> int:
+    """Where the paragraph before the one at `position` begins: a marker may stand for its last sentence."""
+    own = answer.rfind(PARAGRAPH, 0, position)
+    before = answer.rfind(PARAGRAPH, 0, own) if own > 0 else -1
+    return before + len(PARAGRAPH) if before >= 0 else 0
 
 
-def without_markers(text: str) -> str:
-    """The sentence without its [n], as the draft writes them."""
-    return "".join(_outside(text))
-
-
-def _outside(text: str) -> Iterator[str]:
-    at = 0
-    while (opener := text.find("[", at)) >= 0:
-        closer = text.find("]", opener, opener + 12)
-        yield text[at:opener]
-        if closer < 0 or not text[opener + 1 : closer].isdecimal():
-            yield "["
-            at = opener + 1
-        else:
-            at = closer + 1
-    yield text[at:]
+def sentence_of(cited: Cited, sentences: Sequence[CitedSentence], offset: int) -> CitedSentence | None:
+    """Of the sentences that cite the number, the one that this marker belongs to. They count from `offset`."""
+    at = cited.position - offset
+    citing = [sentence for sentence in sentences if cited.n in sentence.numbers]
+    around = [sentence for sentence in citing if sentence.start <= at < sentence.end]
+    before = [sentence for sentence in citing if sentence.end <= at]
+    return (around[-1:] or before[-1:] or citing[:1] or [None])[0]

@@ -85,9 +85,7 @@ class Loop:
                 await self._toolbox.carry_out(call, said, calls)
                 sent = self._next_context(call + 1)
                 await self._thread.save_receipt(self._turn, sent)
-        return partial(
-            f"stopped: the model still asked for tools in its {self._limits.model_calls}th call, the last one"
-        )
+        return partial(f"stopped: the model was asked {self._limits.model_calls} times and still asked for tools")
 
     def _next_context(self, call: int) -> Context:
         """What the next call is sent: the context and every tool call since."""

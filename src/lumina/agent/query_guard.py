@@ -20,6 +20,7 @@ from lumina.memory.words import STOP_WORDS, UNSPACED, words
 SHORTEST = 4  # characters of a word that tells something by itself
 SHORTEST_NAME = 3  # when it begins with a capital or holds a digit
 FEWEST_DIGITS = 4
+LONGEST_MAILBOX = 64  # characters before an @
 ENDS = ".!?:;\n•*-–—\"'“„("  # after these a capital may only open a sentence
 
 
@@ -74,18 +75,17 @@ class QueryGuard:
         """What of the remembered the query holds, as a person may read it; "" when it may be sent."""
         asked, digits = _forms([query]), _digits(query)
         for value in self._profile:
-            left = value.words - self._typed
+            known = any(value.digits in typed for typed in self._typed_digits)
+            left = {word for word in value.words - self._typed if not (known and word.isdecimal())}
             held = left & asked
-            if (held and (held & value.names or held == left)) or self._has_digits(value, digits):
+            if held and (held & value.names or held == left):
+                return value.text
+            if len(value.digits) >= FEWEST_DIGITS and value.digits in digits and not known:
                 return value.text
         for text in self._recalled:
             if named := (text.names - self._visible) & asked:
                 return _as_written(query, named)
         return ""
-
-    def _has_digits(self, value: Telling, asked: str) -> bool:
-        known = any(value.digits in digits for digits in self._typed_digits)
-        return len(value.digits) >= FEWEST_DIGITS and value.digits in asked and not known
 
 
 def _telling(text: str, *, short: bool) -> Telling:
@@ -93,7 +93,7 @@ def _telling(text: str, *, short: bool) -> Telling:
     names: set[str] = set()
     for word in words(text):
         raw = text[word.start : word.end]
-        named = any(c.isdigit() for c in raw) or _capital(text, word.start, short=short)
+        named = any(c.isdigit() for c in raw) or _capital(text, word.start, short=short) or _mailbox(text, word.end)
         long_enough = len(raw) >= (SHORTEST_NAME if named else SHORTEST) or UNSPACED.fullmatch(raw)
         if raw.lower() in STOP_WORDS or not long_enough:
             continue
@@ -109,6 +109,12 @@ def _capital(text: str, at: int, *, short: bool) -> bool:
         return False
     before = text[:at].rstrip(" \t")[-1:]
     return before not in ENDS if before else short
+
+
+def _mailbox(text: str, end: int) -> bool:
+    """Whether the word that ends here belongs to what stands before an @."""
+    at = text.find("@", end, end + LONGEST_MAILBOX)
+    return at >= 0 and not any(character.isspace() for character in text[end:at])
 
 
 def _forms(texts: Iterable[str]) -> frozenset[str]:

@@ -20,7 +20,7 @@ from lumina.agent.delta_step import note_turn, waiting_turns
 from lumina.agent.desk import Desk
 from lumina.agent.events import AnyEvent
 from lumina.agent.run import Run, Work
-from lumina.agent.turn import answer_turn
+from lumina.agent.turn import answer_turn, end_interrupted
 from lumina.agent.turn_log import follow
 from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, ScriptCounter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
@@ -48,6 +48,7 @@ class SearchAgent:
         self._at_work: set[Work] = set()
         self._beside: set[asyncio.Task[Any]] = set()  # what is noted beside the turns
         self._quiet = False
+        self._unended: dict[ThreadScope, Turn] = {}  # turns whose end could not be committed
 
     @property
     def store(self) -> Store:
@@ -81,15 +82,24 @@ class SearchAgent:
         if self._beside:
             await asyncio.wait(set(self._beside))
 
+    async def noted(self) -> None:
+        """Waits until nothing is being noted any more: of turns of this process, and of those that were taken up."""
+        while self._beside:
+            await asyncio.wait(set(self._beside))
+
     # Threads
 
     async def thread(self, scope: ThreadScope) -> Thread:
         """The thread, made when there is none; a turn whose process is gone is ended as interrupted. The thread
         shares the agent's store: do not close it."""
         info = await self.store.open_thread(scope, deltas=self._memory)
-        return Thread(
+        thread = Thread(
             store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory
         )  # fmt: skip
+        if turn := self._unended.get(scope):
+            await end_interrupted(self.desk, thread, turn)
+            self._unended.pop(scope, None)
+        return thread
 
     def today(self) -> str:
         """The asker's day, ISO 8601."""
@@ -153,6 +163,9 @@ class SearchAgent:
             turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
             work.noting = self._note(thread, turn)
             return turn
+        except Exception:
+            self._unended[thread.scope] = turn
+            raise
         finally:
             del self._works[key]
 

@@ -96,7 +96,7 @@ class Tools:
     async def _web_search(self, asked: Query) -> Result:
         query = one_line(asked.query, QUERY)
         provider = self._desk.search.name
-        await self._log.write(self._event(SearchStarted, query=query, provider=provider))
+        self._log.gather(self._event(SearchStarted, query=query, provider=provider))
         if carried := self._guard.carries(query):
             reason = f"The query carries “{one_line(carried, 60)}”, which is remembered and is not in the question."
             await self._finished(query, provider, "refused", reason)
@@ -111,7 +111,7 @@ class Tools:
         return {"outcome": "found", "results": [shown for shown, _ in read]}
 
     async def _ask(self, query: str) -> SearchResult:
-        provider, limit = self._desk.search, self._desk.limits.search
+        provider, limit = self._desk.search, self._desk.limits.one_search
         try:
             async with asyncio.timeout(limit):
                 result = await provider.search(self._thread.scope.of_subject, query, limit=HITS)

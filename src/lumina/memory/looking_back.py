@@ -4,16 +4,18 @@ One query per word of the question, the newest passages only, then at most a hun
 not grow with the thread.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from lumina.memory import recall
-from lumina.memory.change import Change, load_changes
+from lumina.memory.change import Quote, load_changes
 from lumina.memory.context import Recollection
-from lumina.memory.ranking import Speakers, rank
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredPassage
 from lumina.memory.turns import Turn
+
+CONSIDERED = 80  # passages, best first, that are weighed against recall's share of the budget
 
 
 async def recollect(
@@ -31,24 +33,49 @@ async def recollect(
         return Recollection()
     asked = recall.query_words(question)
     matches = await store.matches(scope, asked, before=before, cap=recall.MATCH_CAP)
-    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
-    known = (f"{entry.key.replace('.', ' ')}: {entry.value}" for entry in (*profile.current(), *state.current()))
-    recalled = recall.decide(
-        question,
-        before=before,
-        window=[f"{turn.question}\n{turn.answer}" for turn in window],
-        state="\n".join(known),
-        matches=matches,
-        passages=passages,
-    )
-    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in recalled.picks))
+    ids = recall.candidates(matches)
+    entries = (*profile.current(), *state.current())
+    known = {
+        "before": before,
+        "window": [f"{turn.question}\n{turn.answer}" for turn in window],
+        "state": "\n".join(f"{entry.key.replace('.', ' ')}: {entry.value}" for entry in entries),
+        "matches": matches,
+    }
+    pointing = recall.gate(question, passages=await store.passages(scope, ids), **known)
+    if not pointing.fire:
+        return Recollection(reason=pointing.reason)
+    passages = await store.passages(scope, ids, around=recall.AROUND)
+    recalled = recall.decide(question, passages=passages, pointing=pointing, **known)
+    picks = recalled.picks[:CONSIDERED]
+    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
     return Recollection(
-        fired=recalled.fire,
+        fired=True,
         reason=recalled.reason,
-        picks=recalled.picks,
+        picks=picks,
         extent=recalled.extent,
         turns=await store.turns(scope, keys) if keys else {},
-        replaced=await replaced_values(store, scope, [pick.passage for pick in recalled.picks], state),
+        replaced=await replaced_values(store, scope, [pick.passage for pick in picks], state),
+    )
+
+
+async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
+    """What a model finds that asks for it: the same without the gate."""
+    if before <= 1:
+        return Recollection(reason="Every earlier turn is sent word for word.")
+    matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
+    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
+    recalled = recall.decide(
+        query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True
+    )
+    picks = recalled.picks[:CONSIDERED]
+    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
+    return Recollection(
+        fired=True,
+        reason="The model asked.",
+        picks=picks,
+        extent="full",
+        turns=await store.turns(scope, keys) if keys else {},
+        replaced=await replaced_values(store, scope, [pick.passage for pick in picks], state),
     )
 
 
@@ -59,23 +86,16 @@ async def replaced_values(
     if not passages:
         return {}
     deltas = await store.deltas(scope, sorted({passage.seq for passage in passages}))
-    changes = [change for delta in deltas for change in load_changes(delta.changes)]
-    marked: dict[int, int] = {}
-    for passage in passages:
-        for change in changes:
-            if _quotes(change, passage) and (now := state.replaced_by(change)):
-                marked[passage.id] = now.seq
-    return marked
-
-
-def _quotes(change: Change, passage: StoredPassage) -> bool:
-    quote = change.quote
-    return (
-        quote is not None
-        and (quote.seq, quote.attempt, quote.part) == (passage.seq, passage.attempt, passage.part)
-        and quote.start < passage.end
-        and passage.start < quote.end
-    )
+    replaced: dict[tuple[int, int, str], list[tuple[Quote, int]]] = defaultdict(list)
+    for change in (change for delta in deltas for change in load_changes(delta.changes)):
+        if change.quote and (now := state.replaced_by(change)):
+            replaced[change.quote.seq, change.quote.attempt, change.quote.part].append((change.quote, now.seq))
+    return {
+        passage.id: seq
+        for passage in passages
+        for quote, seq in replaced[passage.seq, passage.attempt, passage.part]
+        if quote.start < passage.end and passage.start < quote.end
+    }
 
 
 async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
@@ -84,7 +104,9 @@ async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int
         return Recollection(reason="every earlier turn is sent word for word")
     matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
     passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
-    picks = rank(query, recall.rarity(matches), passages, Speakers())
+    picks = recall.decide(
+        query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True
+    ).picks
     keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
     return Recollection(
         fired=True,

@@ -114,7 +114,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
 def _cut(text: str, start: int, end: int) -> Iterator[Span]:
     """One piece, or several of at most MOST tokens, cut after white space where there is any in the second half."""
     while start < end:
-        if rough_tokens(text[start : start + 5 * MOST]) <= MOST and end - start <= 5 * MOST:
+        if end - start <= 5 * MOST and rough_tokens(text[start:end]) <= MOST:
             yield start, end
             return
         stop = min(end, start + _reach(text, start, end))

@@ -9,7 +9,8 @@ does. The reason is a sentence for a person and stands in the receipt, whether i
 Nothing here reads or waits. The caller goes
 
     query_words(question)  -> store.matches(words, before=first seq of the window, cap=MATCH_CAP)
-    candidates(matches)    -> store.passages(ids, around=AROUND)
+    candidates(matches)    -> store.passages(ids)
+    gate(...)              -> if it opens, store.passages(ids, around=AROUND)
     decide(...)            -> pick_within(...)
 
 and every step is bounded: 12 words, 400 ids a word, 100 candidates with two neighbours on each side. A thread of ten
@@ -18,7 +19,7 @@ answer share no word with the question, but stand beside one that does. benchmar
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -27,7 +28,7 @@ from lumina.memory.question import dates_in, subject_words
 from lumina.memory.ranking import Pick, Speakers, Unit, rank, units_of
 from lumina.memory.reference import pointing_phrase
 from lumina.memory.store import StoredPassage, WordMatches
-from lumina.memory.words import content_words, words
+from lumina.memory.words import content_words, vocabulary, words
 
 __all__ = [
     "AROUND",
@@ -42,6 +43,7 @@ __all__ = [
     "Speakers",
     "candidates",
     "decide",
+    "gate",
     "pick_within",
     "points_back",
     "query_words",
@@ -111,7 +113,7 @@ def candidates(matches: WordMatches) -> list[int]:
 def rarity(matches: WordMatches, window: Sequence[str] = ()) -> dict[str, float]:
     """idf of each asked word in the thread (BM25's, never negative): in how many passages it stands, and how many there
     are. A word that reached the cap is taken to stand as densely in the rest of the thread as in what was seen."""
-    return _rarity(matches, [set(content_words(text)) for text in window])
+    return _rarity(matches, [vocabulary(text) for text in window])
 
 
 def _rarity(matches: WordMatches, window: Sequence[set[str]]) -> dict[str, float]:
@@ -178,6 +180,30 @@ def _day_named(question: str, older: Sequence[Unit]) -> str:
     return ""
 
 
+def gate(
+    question: str,
+    *,
+    before: int,
+    window: Sequence[str],
+    state: str,
+    matches: WordMatches,
+    passages: Sequence[StoredPassage],
+) -> Pointing:
+    """The gate alone, from the index's own word of who holds what: no older text is read for a question that stays
+    with the last turns. Arguments as for `decide`; `passages` are the candidates."""
+    near = [vocabulary(text) for text in (*window, state)]
+    held: dict[int, Counter[str]] = defaultdict(Counter)
+    for word, ids in matches.ids.items():
+        for id in ids:
+            held[id][word] = 1
+    older = [
+        Unit(passage=passage, place=2 * passage.seq, found=held[passage.id], length=0, per_token=1.0)
+        for passage in passages
+        if passage.seq < before
+    ]
+    return points_back(question, weights=_rarity(matches, near[:-1]), older=older, near=near)
+
+
 def decide(
     question: str,
     *,
@@ -186,6 +212,7 @@ def decide(
     state: str,
     matches: WordMatches,
     passages: Sequence[StoredPassage],
+    pointing: Pointing | None = None,
     always_small: bool = False,
     speakers: Speakers = ASSISTANT,
 ) -> Recalled:
@@ -193,12 +220,12 @@ def decide(
 
     `before`: seq of the window's first turn; a passage from there on is ignored. `window`: question and answer of each
     of its turns, as one text. `state`: the text of state and profile as it is shown. `matches` and `passages`: what
-    the store gave, candidates and their neighbours, in any order.
+    the store gave, candidates and their neighbours, in any order. `pointing`: what `gate` said, when it was asked.
     """
-    near = [set(content_words(text)) for text in (*window, state)]
+    near = [vocabulary(text) for text in (*window, state)]
     weights = _rarity(matches, near[:-1])
     units = units_of((passage for passage in passages if passage.seq < before), weights)
-    pointing = points_back(question, weights=weights, older=units, near=near)
+    pointing = pointing or points_back(question, weights=weights, older=units, near=near)
     if not pointing.fire and not always_small:
         return Recalled(fire=False, extent="none", reason=pointing.reason)
     picks = rank(question, weights, units, speakers)

@@ -67,12 +67,18 @@ def forms(text: str) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """The folded words of `text` that carry meaning: stop words and lone letters are left out, order is kept."""
-    return [
-        word.form
-        for word in words(text)
-        if (raw := text[word.start : word.end].lower()) not in STOP_WORDS
-        and not (len(raw) == 1 and raw.isalpha() and raw.isascii())
-    ]
+    return [word.form for word in words(text) if _carries(text[word.start : word.end].lower())]
+
+
+def vocabulary(text: str) -> set[str]:
+    """The different content words of `text`: the set of `content_words`, several times as fast on English prose."""
+    if not text.isascii():
+        return set(content_words(text))
+    return {_latin(token) for token in set(RUN.findall(text.lower())) if _carries(token)}
+
+
+def _carries(raw: str) -> bool:
+    return raw not in STOP_WORDS and not (len(raw) == 1 and raw.isascii() and raw.isalpha())
 
 
 def _spaced(token: str, start: int) -> Word:
@@ -127,6 +133,11 @@ STEP_4 = (
 )  # fmt: skip
 
 
+# The longest ending that fits decides.
+STEP_2, STEP_3 = (tuple(sorted(table, key=lambda row: -len(row[0]))) for table in (STEP_2, STEP_3))
+STEP_4 = tuple(sorted(STEP_4, key=len, reverse=True))
+
+
 def _porter(word: str) -> str:
     word = _plural(word)
     word = _past(word)
@@ -163,7 +174,7 @@ def _past(word: str) -> str:
 
 
 def _replace(word: str, table: tuple[tuple[str, str], ...]) -> str:
-    for ending, new in sorted(table, key=lambda row: -len(row[0])):
+    for ending, new in table:
         if word.endswith(ending):
             stem = word[: -len(ending)]
             return stem + new if _measure(stem) > 0 else word
@@ -171,7 +182,7 @@ def _replace(word: str, table: tuple[tuple[str, str], ...]) -> str:
 
 
 def _drop(word: str) -> str:
-    for ending in sorted(STEP_4, key=len, reverse=True):
+    for ending in STEP_4:
         if word.endswith(ending):
             stem = word[: -len(ending)]
             if _measure(stem) > 1 and (ending != "ion" or stem.endswith(("s", "t"))):

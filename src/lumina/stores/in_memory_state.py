@@ -136,7 +136,8 @@ def _passage(thread: KeptThread, id: int) -> StoredPassage:
     turn = thread.turns[seq, attempt].turn
     text = (turn.question if passage.part == "question" else turn.answer)[passage.start : passage.end]
     return StoredPassage(
-        id=id, seq=seq, attempt=attempt, part=passage.part, start=passage.start, end=passage.end, day=turn.day, text=text
+        id=id, seq=seq, attempt=attempt, part=passage.part, start=passage.start, end=passage.end, day=turn.day,
+        text=text,
     )  # fmt: skip
 
 

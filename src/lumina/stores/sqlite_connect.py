@@ -16,7 +16,6 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from lumina.memory.errors import StoreError, UsageError
 from lumina.stores import rows
@@ -49,8 +48,7 @@ def prepare(path: Path) -> Path:
             _use_wal(path)
             from lumina.stores.migrations.upgrade import upgrade  # alembic is loaded only when it has work to do
 
-            engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS})
-            _listen(engine)
+            engine = connect(path)
             try:
                 with engine.execution_options(**WRITE).begin() as connection:
                     upgrade(connection)
@@ -96,16 +94,16 @@ def _use_wal(path: Path) -> None:
                 time.sleep(0.02)
 
 
-def connect(path: Path) -> AsyncEngine:
-    """An engine on a prepared file."""
-    engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)),
-        connect_args={"timeout": BUSY_SECONDS},
-        pool_size=4,
-        max_overflow=4,
+def connect(path: Path) -> Engine:
+    """An engine on a prepared file. A connection serves one job at a time, on whichever thread has it."""
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        pool_size=5,
+        max_overflow=0,
         pool_timeout=BUSY_SECONDS,
     )
-    _listen(engine.sync_engine)
+    _listen(engine)
     return engine
 
 
@@ -113,7 +111,7 @@ def _listen(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, record: object) -> None:
         connection.isolation_level = None
-        getattr(connection, "driver_connection", connection).text_factory = rows.decode
+        connection.text_factory = rows.decode
         cursor = connection.cursor()
         for pragma in PRAGMAS:
             cursor.execute(f"PRAGMA {pragma}")

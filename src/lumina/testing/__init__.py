@@ -1,31 +1,53 @@
-"""Public doubles: what a test puts in the place of a model, a search or a clock.
+"""Public doubles: what a test puts in the place of a model, a note taker, a search or a clock.
 
-Everything here is for tests of programs that use Lumina, and Lumina's own tests use nothing else. Names are loaded when
-they are asked for, so that a test of the memory alone does not load a model library.
+    ScriptedModel, ScriptedNotes   say what the test tells them to, and keep what they were sent
+    ObeyingModel, ObeyingNotes     do whatever any text in their input tells them to
+    CopyingModel                   copies every citation that it can see
+    RecordedSearch, page           a search that plays given results
+    FixedClock                     a clock that stands still
+    PlayedModel, Reply, Call, Thought, Gate, Captured    what the models are made of, for doubles of your own
+
+Names are loaded when they are asked for, so that a test of the memory alone does not load a model library.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lumina.testing.playing import Call, Captured, Gate, PlayedModel, Reply, Thought
+    from lumina.testing.clock import FixedClock
+    from lumina.testing.copying import CopyingModel
+    from lumina.testing.gates import Gate
+    from lumina.testing.obeying import ObeyingModel, ObeyingNotes
+    from lumina.testing.playing import Call, Captured, PlayedModel, Reply, Thought
     from lumina.testing.scripted import ScriptedModel, ScriptedNotes, ScriptEnded
+    from lumina.testing.search import RecordedSearch, page
 
 __all__ = [
     "Call",
     "Captured",
+    "CopyingModel",
+    "FixedClock",
     "Gate",
+    "ObeyingModel",
+    "ObeyingNotes",
     "PlayedModel",
+    "RecordedSearch",
     "Reply",
     "ScriptEnded",
     "ScriptedModel",
     "ScriptedNotes",
     "Thought",
+    "page",
 ]
 
 HOMES = {
-    "playing": ("Call", "Captured", "Gate", "PlayedModel", "Reply", "Thought"),
+    "clock": ("FixedClock",),
+    "copying": ("CopyingModel",),
+    "gates": ("Gate",),
+    "obeying": ("ObeyingModel", "ObeyingNotes"),
+    "playing": ("Call", "Captured", "PlayedModel", "Reply", "Thought"),
     "scripted": ("ScriptEnded", "ScriptedModel", "ScriptedNotes"),
+    "search": ("RecordedSearch", "page"),
 }
 
 

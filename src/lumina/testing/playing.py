@@ -19,7 +19,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import anyio
 from pydantic_ai import RunContext
 from pydantic_ai.messages import (
     FinishReason,
@@ -40,24 +39,9 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from lumina.testing.gates import Gate
+
 CHARACTERS_PER_TOKEN = 4  # a plausible number for English; a double has no tokenizer
-
-
-class Gate:
-    """A place where a reply waits. `reached` is set when the reply gets there; it goes on after `open()`."""
-
-    def __init__(self) -> None:
-        self.reached = anyio.Event()
-        self._opened = anyio.Event()
-
-    def open(self) -> None:
-        """Lets the reply go on; opening twice changes nothing."""
-        self._opened.set()
-
-    async def passed(self) -> None:
-        """Marks the gate as reached and waits until it is open."""
-        self.reached.set()
-        await self._opened.wait()
 
 
 @dataclass(frozen=True)

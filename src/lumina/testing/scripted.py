@@ -25,7 +25,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from lumina.memory.delta import DeltaRequest
-from lumina.testing.playing import Call, Captured, Gate, Piece, PlayedModel, Reply, Thought
+from lumina.testing.gates import Gate
+from lumina.testing.playing import Call, Captured, Piece, PlayedModel, Reply, Thought
 
 Chunks = Literal["words", "characters", "whole"]
 Said = str | Call | Thought | Exception | Sequence[Piece] | Reply

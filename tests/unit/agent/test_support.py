@@ -30,7 +30,7 @@ def missing(claim: str, source: SourceText) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def page() -> SourceText:
-    return SourceText(PAGE, "Ostby: the harbour", "https://www.ostbyport.example/history")
+    return SourceText(PAGE, "Ostby: the harbour", "https://www.ostbyportfriends.example/history")
 
 
 def test_a_sentence_that_stands_in_the_source_scores_one_with_nothing_missing(page: SourceText) -> None:
@@ -92,6 +92,8 @@ MISSING = {
     "The ferry leaves two times a day.": [],
     "The NHA gave it a prize.": [],
     "The Ostbyport history says so.": [],
+    "The Sundvikian harbour burned down.": [],
+    "The Berlinian harbour burned down.": [("name", "Berlinian")],
     "The cafe Angstrom is open, says Angstrom.": [],
     "In Ostby the harbour is old.": [],
     "The harbour was not built by Mara Lindqvist.": [("negation", "not")],

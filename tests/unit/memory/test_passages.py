@@ -43,7 +43,7 @@ def test_a_paragraph_starts_a_passage_of_its_own_once_half_a_passage_is_held():
 
 def test_list_items_and_lines_of_code_are_not_broken_in_the_middle():
     items = [f"- item {n} needs {n} things from the shelf in the hall" for n in range(40)]
-    code = [f"value_{n} = compute({n}, {n}, 3.5)  # e.g. this" for n in range(40)]
+    code = [f"value_{n} = {n}  # {' '.join(['Go.'] * (n % 4 * 5 + 8))}" for n in range(40)]
     text = "\n".join([*items, "```python", *code, "```"])
     lines = {line for part in texts(text) for line in part.splitlines()}
     assert lines == {*items, "```python", *code, "```"}

@@ -5,10 +5,12 @@ ASSISTANT = Speakers()
 PEOPLE = Speakers(user="Caroline", assistant="Melanie")
 
 
-def passage(id: int, text: str, *, seq: int = 0, part: str = "question", day: str = "2023-06-09") -> StoredPassage:
+def passage(
+    id: int, text: str, *, seq: int = 0, part: str = "question", day: str = "2023-06-09", start: int = 0
+) -> StoredPassage:
     return StoredPassage(
-        id=id, seq=seq or id, attempt=1, part="answer" if part == "answer" else "question", start=0, end=len(text),
-        day=day, text=text,
+        id=id, seq=seq or id, attempt=1, part="answer" if part == "answer" else "question",
+        start=start, end=start + len(text), day=day, text=text,
     )  # fmt: skip
 
 
@@ -37,6 +39,14 @@ def test_a_passage_beside_the_one_with_the_word_is_found_and_one_far_away_is_lef
     assert ranked("museum", {"museum": 2.0}, asked, answered, far) == [5, 6]
 
 
+def test_a_passage_late_in_a_long_answer_is_no_neighbour_of_the_question():
+    asked = passage(5, "Which museum do you like?")
+    early = passage(6, "The one with blue tiles.", seq=5, part="answer")
+    late = passage(7, "And a word on shoes.", seq=5, part="answer", start=3000)
+    assert ranked("museum", {"museum": 2.0}, asked, early) == [5, 6]
+    assert ranked("museum", {"museum": 2.0}, asked, late) == [5]
+
+
 def test_a_neighbour_of_another_day_lends_no_score():
     asked = passage(5, "Which museum do you like?")
     next_day = passage(6, "The one with blue tiles.", seq=6, day="2023-06-10")
@@ -61,9 +71,9 @@ def test_between_people_the_named_speaker_comes_first_and_the_name_leaves_the_qu
 def test_the_day_and_the_month_that_the_question_names_count():
     texts = [
         passage(n, "dinner", day=day)
-        for n, day in enumerate(("2023-05-09", "2023-06-01", "2023-06-09", "2022-06-09"), 1)
+        for n, day in enumerate(("2023-06-09", "2023-05-09", "2023-06-01", "2022-06-09"), 1)
     ]
-    assert ranked("dinner on 9 June 2023", {"dinner": 1.0}, *texts)[:2] == [3, 2]
+    assert ranked("dinner on 9 June 2023", {"dinner": 1.0}, *texts)[:2] == [1, 3]
 
 
 def test_a_passage_with_a_time_word_comes_first_when_the_question_asks_when():

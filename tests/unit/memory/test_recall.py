@@ -18,6 +18,7 @@ from lumina.memory.recall import (
     decide,
     pick_within,
     query_words,
+    rarity,
 )
 from lumina.memory.store import StoredPassage, WordMatches
 
@@ -105,7 +106,20 @@ def test_a_vague_follow_up_recalls_nothing_although_older_turns_hold_its_words(q
     ]
     found = thread(*older).recall(question)
     assert (found.fire, found.extent, found.picks) == (False, "none", ())
-    assert found.reason.endswith(".")
+    assert found.reason == "The question names nothing to look for; the last turns are enough."
+
+
+def test_an_older_turn_that_has_only_the_talk_about_the_talk_in_advance_is_not_recalled():
+    older = ("Which tea do you recommend?", "I recommend a mild tea.")
+    found = thread(older).recall("Can you recommend a mild tea?")
+    assert not found.fire
+    assert found.reason.startswith("No older turn fits the question clearly better: turn 1 ")
+
+
+def test_an_older_turn_that_covers_no_more_than_the_window_is_not_recalled():
+    turns = thread(("A beagle it is.", "Good."))
+    turns.turns[-1] = ("Biscuit is tired.", "Let her sleep.")
+    assert not turns.recall("Does Biscuit the beagle bark?").fire
 
 
 def test_words_of_reference_open_the_gate_and_stand_in_the_reason():
@@ -208,6 +222,14 @@ def test_candidates_are_bounded_and_prefer_the_rarer_words():
     assert len(found) == CANDIDATES
     assert {3, 7} <= set(found)
     assert found == sorted(found)
+    common = tuple(range(300, 100, -1))
+    assert 7 in candidates(WordMatches(ids={"tea": common, "cup": common, "biscuit": (7,)}, turns=5000))
+
+
+def test_a_word_that_fills_the_cap_with_the_newest_passages_alone_is_taken_to_be_common_everywhere():
+    newest = tuple(range(20_000, 20_000 - MATCH_CAP, -1))
+    weights = rarity(WordMatches(ids={"tea": newest, "biscuit": (5,)}, turns=10_000))
+    assert weights["tea"] < 0.01 * weights["biscuit"]
 
 
 def test_the_work_does_not_grow_with_the_length_of_the_thread():

@@ -16,19 +16,20 @@ from lumina.agent.ports import NewDocument
 from lumina.memory.scope import SubjectScope
 
 LOCATOR = "doc:lumina/"  # followed by the path within the documentation
-_PREPARED: dict[Path, tuple[NewDocument, ...]] = {}
+OWN_SCOPE = SubjectScope(tenant="lumina", subject="lumina")  # nobody's: the text is the same for everybody
+_INDEXED: dict[Path, MemoryDocumentStore] = {}
 
 
-async def own_documentation(scope: SubjectScope, *, folder: Path | None = None) -> MemoryDocumentStore:
-    """A store that holds the documentation for `scope`; empty if this installation has none."""
-    where = folder or documentation_folder()
-    store = MemoryDocumentStore()
-    if where is None:
-        return store
-    if where not in _PREPARED:
-        _PREPARED[where] = await asyncio.to_thread(_read, where)
-    await store.put_documents(scope, _PREPARED[where])
-    return store
+async def own_documentation() -> MemoryDocumentStore:
+    """A store that holds the documentation for OWN_SCOPE; empty if this installation has none."""
+    folder = documentation_folder()
+    if folder is None:
+        return MemoryDocumentStore()
+    if folder not in _INDEXED:
+        store = MemoryDocumentStore()
+        await store.put_documents(OWN_SCOPE, await asyncio.to_thread(_read, folder))
+        _INDEXED[folder] = store
+    return _INDEXED[folder]
 
 
 def documentation_folder() -> Path | None:

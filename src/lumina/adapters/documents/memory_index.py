@@ -5,6 +5,7 @@ document store is compared with. Postings hold one row per word, so that a quest
 share a word with it: 20,000 passages take a few milliseconds.
 """
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -37,6 +38,8 @@ class _Index:
 
     postings: dict[str, dict[int, int]] = field(default_factory=dict)  # word -> row -> times
     lengths: dict[int, int] = field(default_factory=dict)
+    document: dict[int, int] = field(default_factory=dict)  # row -> document
+    totals: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # (tenant, subject, what) -> how many
     next_row: int = 0
 
 
@@ -73,22 +76,28 @@ class MemoryDocumentStore:
         return len(mine)
 
     async def find_passages(self, scope: SubjectScope, words: Sequence[str], *, limit: int) -> PassageMatches:
-        rows = {row: kept for kept in self._readable(scope) for row in kept.rows}
-        if not rows:
+        index = self._index
+        owners = [(scope.tenant, ""), (scope.tenant, scope.subject)]
+        passages = sum(index.totals[(*owner, "passages")] for owner in owners)
+        if not passages:
             return PassageMatches()
-        average = sum(self._index.lengths[row] for row in rows) / len(rows) or 1.0
+        average = sum(index.totals[(*owner, "words")] for owner in owners) / passages or 1.0
         scores: dict[int, float] = {}
         frequency: dict[str, int] = {}
         for word, times_asked in Counter(words).items():
-            held = {row: times for row, times in self._index.postings.get(word, {}).items() if row in rows}
+            held = {
+                row: times
+                for row, times in index.postings.get(word, {}).items()
+                if _may_read(scope, self._kept[index.document[row]])
+            }
             frequency[word] = len(held)
-            idf = math.log(1 + (len(rows) - len(held) + 0.5) / (len(held) + 0.5)) * times_asked
+            idf = math.log(1 + (passages - len(held) + 0.5) / (len(held) + 0.5)) * times_asked
             for row, times in held.items():
-                norm = K1 * (1 - B + B * self._index.lengths[row] / average)
+                norm = K1 * (1 - B + B * index.lengths[row] / average)
                 scores[row] = scores.get(row, 0.0) + idf * times * (K1 + 1) / (times + norm)
-        best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
-        hits = tuple(_stored(rows[row], row, rank) for rank, row in enumerate(best))
-        return PassageMatches(hits=hits, frequency=frequency, passages=len(rows))
+        best = heapq.nsmallest(limit, scores, key=lambda row: (-scores[row], row))
+        hits = tuple(_stored(self._kept[index.document[row]], row, rank) for rank, row in enumerate(best))
+        return PassageMatches(hits=hits, frequency=frequency, passages=passages)
 
     def _readable(self, scope: SubjectScope) -> list[_Kept]:
         return [kept for kept in self._kept.values() if _may_read(scope, kept)]
@@ -98,9 +107,12 @@ class MemoryDocumentStore:
         first, self._next_id = index.next_row, id + 1
         for row, span in enumerate(document.passages, start=first):
             index.lengths[row] = len(span.words)
+            index.document[row] = id
             for word, times in Counter(span.words).items():
                 index.postings.setdefault(word, {})[row] = times
         index.next_row = first + len(document.passages)
+        index.totals[(*owner[:2], "passages")] += len(document.passages)
+        index.totals[(*owner[:2], "words")] += sum(len(span.words) for span in document.passages)
         info = DocumentInfo(
             id=id, locator=document.locator, url=document.url, title=document.title, digest=document.digest,
             passages=len(document.passages), own=own,
@@ -117,8 +129,10 @@ class MemoryDocumentStore:
         kept = self._kept.pop(id)
         del self._by_owner[(kept.tenant, kept.subject, kept.info.locator)]
         gone = set(kept.rows)
+        self._index.totals[(kept.tenant, kept.subject, "passages")] -= len(gone)
         for row in gone:
-            self._index.lengths.pop(row, None)
+            self._index.totals[(kept.tenant, kept.subject, "words")] -= self._index.lengths.pop(row)
+            del self._index.document[row]
         for word in [word for word, rows in self._index.postings.items() if not gone.isdisjoint(rows)]:
             rows = self._index.postings[word]
             for row in gone.intersection(rows):

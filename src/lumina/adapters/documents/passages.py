@@ -1,7 +1,7 @@
 """Cutting a document into the passages that are found, quoted and cited.
 
 A passage starts at a heading, or at a definition once 60 words are held, and has about 120 words: that is
-what answered most questions on a real manual (docs/why has the figures). Its offsets are exact, into the
+what answered most questions on a real manual (`benchmarks/docq.py`). Its offsets are exact, into the
 stored text; the headings above it are kept beside it, shown to the reader and not part of the quoted body.
 """
 

@@ -10,6 +10,7 @@ Everything here is pure and deterministic: ties are broken by document and place
 two sets of questions by hand, in round figures; `benchmarks/docq.py` measures them.
 """
 
+import functools
 import math
 import re
 from collections import Counter
@@ -39,9 +40,18 @@ WINDOW_WORDS = 30
 # A name from a program: with a dot, an underscore, a call's brackets, or a capital inside. Every part is
 # bounded.
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(?:\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,8}(?:\(\))?")
-# What release notes and C references call themselves, in titles, headings and folder names, folded.
-RELEASE_NOTES = ("what new", "whatsnew", "chang", "changelog", "releas note", "histori", "news")
-C_LEVEL = ("c api", "capi", "abi")
+# What release notes call themselves: how their titles begin, what their files and folders are named.
+RELEASE_TITLES = (
+    "what's new",
+    "whats new",
+    "changelog",
+    "change log",
+    "release notes",
+    "release history",
+    "changes in",
+)
+RELEASE_PLACES = frozenset("whatsnew changelog changelogs changes releasenotes releases history news".split())
+C_PLACES = frozenset(["capi"])
 C_CODE = re.compile(r"\b[A-Za-z_]{2,40} \*{1,2}[A-Za-z_]{1,60}|\bvoid \*|\)\s?;")
 
 
@@ -67,11 +77,14 @@ class Ranked:
 
 def read_question(text: str) -> Question:
     """The question's words, folded. One without content words is taken with all of its words."""
+    names = tuple(dict.fromkeys(name for found in IDENTIFIER.finditer(text) if (name := _name(found.group()))))
     folded = content_words(text) or forms(text)
+    # A part of a name is asked for even where it would be a stop word: `re.split`.
+    asked = dict.fromkeys([*folded, *(form for name in names for form in forms(name))], 1)
     return Question(
-        words=dict.fromkeys(folded, 1),
+        words=asked,
         pairs=frozenset(pair for pair in pairwise(folded) if pair[0] != pair[1]),
-        names=tuple(dict.fromkeys(name for found in IDENTIFIER.finditer(text) if (name := _name(found.group())))),
+        names=names,
     )
 
 
@@ -86,8 +99,8 @@ def rank(question: Question, matches: PassageMatches) -> list[Ranked]:
     best = max(lexical, default=0.0) or 1.0
     ranked = []
     for hit, body, bm25 in zip(matches.hits, bodies, lexical, strict=True):
-        held, title, path = set(body), set(forms(hit.title)), set(forms(hit.heading))
-        last = set(forms(hit.heading.rpartition(" > ")[2])) if hit.heading else title
+        held, title, path = set(body), _folded(hit.title), _folded(hit.heading)
+        last = _folded(hit.heading.rpartition(" > ")[2]) if hit.heading else title
         score = BODY * bm25 / best
         score += DOCUMENT * documents[hit.locator]
         score += COVERAGE * weight.share(held | title | path)
@@ -136,6 +149,12 @@ def _window(body: Sequence[str], weight: _Weight) -> float:
     return best
 
 
+@functools.lru_cache(maxsize=4096)
+def _folded(text: str) -> frozenset[str]:
+    """The words of a title or heading; many candidates share one."""
+    return frozenset(forms(text))
+
+
 def _idf(matches: PassageMatches, word: str) -> float:
     held = matches.frequency.get(word, 0)
     return math.log(1 + (matches.passages - held + 0.5) / (held + 0.5))
@@ -158,29 +177,53 @@ def _pairs(question: Question, body: Sequence[str]) -> float:
 def _name(token: str) -> str:
     """`token` without its brackets if it can only be a program's name, else ""."""
     bare = token.removesuffix("()")
-    inner = bare[1:]
-    if token != bare or "." in inner.strip(".") or "_" in bare:
+    if token != bare or "_" in bare:
         return bare
-    return bare if any(c.isupper() for c in inner) and any(c.islower() for c in bare) else ""
+    if "." in bare:
+        return bare if all(len(part) > 1 for part in bare.split(".")) else ""  # "e.g." is no name
+    return bare if any(c.isupper() for c in bare[1:]) and any(c.islower() for c in bare) else ""
 
 
 def _names(question: Question, hit: StoredPassage) -> float:
+    """What asked-for names earn the passage: named or defined in it, half for the last part alone."""
     score = 0.0
+    opening = hit.body[:300].partition("\n")[0].partition("(")[0]
     for name in question.names:
         last = name.rpartition(".")[2]
-        if name in hit.body or last in hit.body:
-            score += NAMED / len(question.names)
-        opening = hit.body[:300].partition("\n")[0].partition("(")[0]
-        if opening.endswith(name) or (last != name and opening.endswith(last)):
-            score += DEFINED / len(question.names)
-    return score
+        score += NAMED * _fit(name in hit.body, last in hit.body)
+        score += DEFINED * _fit(_ends_with(opening, name), _ends_with(opening, last))
+    return score / max(len(question.names), 1)
+
+
+def _fit(whole: bool, last_part: bool) -> float:
+    return 1.0 if whole else 0.5 if last_part else 0.0
+
+
+def _ends_with(opening: str, name: str) -> bool:
+    before = opening[: -len(name)]
+    return opening.endswith(name) and not (before and (before[-1].isalnum() or before[-1] == "_"))
 
 
 def _comes_last(question: Question, hit: StoredPassage) -> bool:
     """Release notes, changelogs, C-level reference: by what they are called, or by the C code they hold."""
-    called = " ".join(forms(hit.title))
-    path = " ".join(forms(hit.locator))
-    for names in (RELEASE_NOTES, C_LEVEL):
-        if any(f" {name} " in f" {called} " or f" {name} " in f" {path} " for name in names):
-            return not any(set(name.split()) & question.words.keys() for name in names)
+    title, places = _called(hit.title, hit.locator)
+    if title.startswith(RELEASE_TITLES) or not places.isdisjoint(RELEASE_PLACES):
+        return not _asks_for_changes(question)
+    if not places.isdisjoint(C_PLACES) or "c api" in title:
+        return question.words.keys().isdisjoint(("api", "capi", "abi"))
     return len(C_CODE.findall(hit.body[:2000])) >= 2
+
+
+def _asks_for_changes(question: Question) -> bool:
+    if not question.words.keys().isdisjoint(("changelog", "releas", "version", "chang", "histori")):
+        return True
+    return "new" in question.words and any(word[0].isdigit() for word in question.words)
+
+
+@functools.lru_cache(maxsize=4096)
+def _called(title: str, locator: str) -> tuple[str, frozenset[str]]:
+    """A document's title in lower case, and the names of its file and folders without marks and ending."""
+    steps = locator.lower().split("/")
+    steps[-1] = steps[-1].partition(".")[0]
+    places = frozenset(step.replace("-", "").replace("_", "").replace(" ", "") for step in steps)
+    return title.lower().replace("’", "'"), places

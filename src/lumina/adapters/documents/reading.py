@@ -1,8 +1,8 @@
 """Reading many files at once: in worker processes when it pays, in a thread when it does not.
 
-One file must not end the reading of the others. A worker that dies, or needs more than a minute for one file, takes
-only that file with it: the files it may have been busy with are tried again alone, and the one that does it again is
-refused. Where no process can be started, files are read in a thread of this one.
+One file must not end the reading of the others. A worker that dies, or needs more than three minutes for one
+file, takes only that file with it: the files it may have been busy with are tried again alone, and the one
+that does it again is refused. Where no process can be started, files are read in a thread of this one.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from lumina.adapters.documents.readers import MAX_BYTES, READER, read_document
 from lumina.agent.ports import NewDocument
 
 PROCESSES_FROM = 24  # files; below, starting the processes costs more than they save
-SECONDS = 60  # for one file, in a worker process
+SECONDS = 180  # for one file, in a worker process; 20 MB of text take half a minute on a quiet machine
 PREFIX = "doc:"
 
 
@@ -50,7 +50,9 @@ def locator(path: Path) -> str:
 
 
 def digest(data: bytes) -> str:
-    """What tells whether a kept document is still what its file says: the content's hash, and the reader's version."""
+    """What tells whether a kept document is still what its file says: the content's hash, and the reader's
+    version.
+    """
     return f"{READER}:{hashlib.sha256(data).hexdigest()}"
 
 
@@ -64,7 +66,9 @@ def file_bytes(path: Path) -> bytes | Unreadable:
 
 
 def prepare(path: Path) -> Outcome:
-    """Reads one file and cuts it into passages. Runs in a worker process, so it is a plain function of plain values."""
+    """Reads one file and cuts it into passages. Runs in a worker process, so it is a plain function of plain
+    values.
+    """
     data = file_bytes(path)
     if isinstance(data, Unreadable):
         return data

@@ -9,7 +9,7 @@ documentation.
 from collections import Counter
 from collections.abc import Sequence
 
-from lumina.adapters.documents.builtin import own_documentation
+from lumina.adapters.documents.builtin import OWN_SCOPE, own_documentation
 from lumina.adapters.documents.ranking import CANDIDATES, Question, Ranked, rank, read_question
 from lumina.agent.ports import (
     DocumentStore,
@@ -55,7 +55,7 @@ class DocumentSearch:
         store, provider = self._store, self.name
         matches = await _matches(store, scope, question)
         if not matches.passages:
-            store, provider = await own_documentation(scope), OWN_DOCUMENTATION
+            store, scope, provider = await own_documentation(), OWN_SCOPE, OWN_DOCUMENTATION
             matches = await _matches(store, scope, question)
         if not matches.hits:
             return Empty(provider=provider, reason=_nothing(matches.passages))

@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lumina.adapters.extractive.phrases import Language, phrase
-from lumina.adapters.extractive.quoting import Quote, best_of, fenced, quoted, weigh
+from lumina.adapters.extractive.quoting import Quote, Weights, best_of, fenced, quoted, weigh
 from lumina.adapters.extractive.tool_results import Passage, Results
-from lumina.agent.evidence import Evidence, evidence
+from lumina.agent.evidence import ENOUGH, Evidence, evidence
 from lumina.agent.ports import Hit
 from lumina.memory.words import content_words, forms
 
 SENTENCES = {"direct": (3, 1), "several": (2, 2, 1)}  # how many sentences of the first, second, third passage
+LOOKED_AT = 5  # passages among which those that are quoted are chosen
+NEARLY = 0.6  # a further passage is quoted if it is worth that much of the best one
+RANK = 0.2  # what a place further down in the search's order takes from a passage's worth
 NEAREST = 3  # pages that are named when nothing is direct
 MAX_TITLE = 80
 HOW = (
@@ -44,16 +47,30 @@ def answer(question: str, results: Results, language: Language, *, opened: bool 
     kind: Evidence = "direct" if opened else evidence([_as_hit(passage) for passage in passages])
     if kind == "thin":
         return _nearest(passages, language)
-    weights = weigh(asked, [passage.text for passage in passages])
-    wants_code = any(word in question.lower().split() for word in HOW)
-    parts: list[str] = []
-    for passage, limit in zip(passages, SENTENCES[kind], strict=False):
-        quote = best_of(passage.text, weights, sentences=limit, language=language, wants_code=wants_code)
-        if part := _part(passage, quote, language):
-            parts.append(part)
-        if kind == "direct" and parts:
-            break
+    quotes = _quotes(question, passages, weigh(asked, [passage.text for passage in passages]), kind, language)
+    parts = [_part(passage, quote, language) for passage, quote in quotes]
     return "\n\n".join(parts) or _nearest(passages, language)
+
+
+def _quotes(
+    question: str, passages: Sequence[Passage], weights: Weights, kind: Evidence, language: Language
+) -> list[tuple[Passage, Quote]]:
+    """Which passages are quoted, and what of them: those whose sentences say most, the better ones first."""
+    wants_code = any(word in question.lower().split() for word in HOW)
+    looked_at = passages[:1] if kind == "direct" else [one for one in passages[:LOOKED_AT] if one.covers >= ENOUGH]
+    quotes: list[tuple[Passage, Quote]] = []
+    for passage in looked_at or passages[:1]:
+        quote = best_of(passage.text, weights, sentences=SENTENCES[kind][0], language=language, wants_code=wants_code)
+        if quote.sentences or quote.code:
+            quotes.append((passage, quote))
+    best = max((quote.worth for _, quote in quotes), default=0.0)
+    rank = {id(quote): place for place, (_, quote) in enumerate(quotes)}
+    quotes.sort(key=lambda one: RANK * rank[id(one[1])] - one[1].worth)
+    return [
+        (passage, replace(quote, sentences=quote.sentences[:limit]))
+        for (passage, quote), limit in zip(quotes, SENTENCES[kind], strict=False)
+        if quote.worth >= NEARLY * best
+    ]
 
 
 def _as_hit(passage: Passage) -> Hit:

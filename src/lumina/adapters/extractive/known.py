@@ -9,11 +9,11 @@ key: where I live is home.city.
 import re
 from collections.abc import Iterator, Sequence
 
-from sentencex import get_sentence_boundaries  # pyright: ignore[reportAttributeAccessIssue] (built in Rust, no stubs)
-
 from lumina.adapters.extractive.memory_block import Entry, Memory, Recalled, is_number
 from lumina.adapters.extractive.phrases import SMALL_WORDS, Language, phrase
+from lumina.adapters.extractive.plain_sentences import ASKS
 from lumina.adapters.extractive.quoting import MARKER, quoted, weigh
+from lumina.adapters.extractive.units import sentences
 from lumina.adapters.extractive.values import slug
 from lumina.memory.words import RUN, content_words, forms
 
@@ -25,13 +25,13 @@ PERSONAL = frozenset(
     notre nos yo mi mis nosotros nuestra nuestro llamo vivo""".split()
 )
 NOT_WHAT_IS = ("how", "why", "can", "could", "should", "explain", "warum", "pourquoi", "por")
-HOW_BUT = ("how old",)
+HOW_BUT = ("how old", "how many", "how much")
 TALK = frozenset(
     form
     for word in """say said tell told mention mentioned talk talked discuss discussed remember know earlier previously
     before last time again ask asked answer answered decide decided decision decisions choose chose chosen pick picked
     agree agreed settle settled go went use using call called still current currently exactly recall remind tell list
-    show give gesagt vorhin entschieden dit décidé dijiste decidido""".split()
+    show give many much gesagt vorhin entschieden dit décidé dijiste decidido""".split()
     for form in forms(word)
 )
 # What people ask for instead of the words of a key, folded as memory.words does.
@@ -61,6 +61,7 @@ MEANS = {
     }.items()
     for form in forms(asked)
 }
+CITED = re.compile(r"\s{0,3}\[(?P<n>[0-9]{1,7})\]")  # with the space before it
 WHO_AM_I = re.compile(
     r"who am i|wer bin ich|qui suis-je|quién soy|(?:what|was|que|qué) .{0,20}(?:about me|über mich|de moi|de mí)"
 )
@@ -85,6 +86,8 @@ FORGETTABLE = frozenset("user profile person customer me thread choice".split())
 def from_memory(question: str, memory: Memory, language: Language) -> str:
     """The answer from the entries that hold all that `question` names, or ""."""
     folded = " ".join(question.lower().split())
+    if "?" not in folded and not ASKS.match(folded):
+        return ""
     chosen = _all_of_a_kind(folded, memory.entries) or _that_fit(folded, memory.entries, language)
     return " ".join(_told(entry, memory.citable, language) for entry in chosen[:MOST])
 
@@ -193,13 +196,13 @@ def _recalled(item: Recalled, citable: frozenset[int], language: Language) -> st
 
 def _without_markers(text: str) -> tuple[str, list[int]]:
     """`text` without the citations `[n]` in it, and their numbers."""
-    numbers = [int(match.group()[1:-1]) for match in MARKER.finditer(text) if is_number(match.group()[1:-1])]
-    return " ".join(MARKER.sub(" ", text).split()), list(dict.fromkeys(numbers))
+    numbers = [int(match["n"]) for match in CITED.finditer(text)]
+    return " ".join(CITED.sub("", text).split()), list(dict.fromkeys(numbers))
 
 
 def from_window(question: str, answers: Sequence[str], memory: Memory, language: Language) -> str:
     """A sentence of an earlier answer that holds all words of `question` and cites a source that may be cited again."""
-    asked = set(content_words(question))
+    asked = set(_named(" ".join(question.lower().split()), language))
     if len(asked) < AGAIN:
         return ""
     for answer in reversed(answers):
@@ -215,7 +218,6 @@ def cited_sentences(answer: str) -> Iterator[tuple[str, int]]:
     for marker in MARKER.finditer(answer):
         before, at = answer[at : marker.start()].rpartition("\n")[2], marker.end()
         number = marker.group()[1:-1]
-        sentences = [before[b["start_index"] : b["end_index"]].strip() for b in get_sentence_boundaries("en", before)]
-        sentences = [sentence for sentence in sentences if RUN.search(sentence)]
-        if sentences and is_number(number):
-            yield sentences[-1], int(number)
+        said = [sentence for sentence in sentences(before, "en") if RUN.search(sentence)]
+        if said and is_number(number):
+            yield said[-1], int(number)

@@ -13,6 +13,8 @@ FILLERS = frozenset(
     """there everyone all again you so much very a lot for your the help that was is it and dir vielen schön dank tag
     guten morgen good morning afternoon evening day buenos días beaucoup bien muchas i see got all""".split()
 )
+LEADS = GREETINGS | THANKS | AGREES
+SEPARATES = ",.!;:–—"
 ENDS = " \t\n.,;:!–—-"
 
 
@@ -30,7 +32,11 @@ def small_talk(message: str) -> str:
 
 
 def asking(message: str) -> str:
-    """The message without what it merely states; all of it if nothing else is in it."""
+    """The message without what it merely states and the greeting before it; all of it if nothing else is in it."""
     statements = stated(message)
-    rest = unsaid(message, statements).strip(ENDS) if statements else ""
+    rest = unsaid(message, statements).strip(ENDS) if statements else message
+    while (first := RUN.match(rest)) and first.group().lower() in LEADS and first.end() < len(rest):
+        if rest[first.end()] not in SEPARATES and not statements:
+            break
+        rest = rest[first.end() :].lstrip(ENDS)
     return rest if RUN.search(rest) else message

@@ -17,7 +17,7 @@ SMALL_WORDS: dict[Language, frozenset[str]] = {
     ),
     "de": frozenset(
         """der die das ein eine einen einem einer ist sind war wie was wer wo wann warum welche welcher welches ich du
-        mein meine wir und nicht für mit von zu im den dem kann es gibt hat hast bin dass auf mir mich""".split()
+        mein meine wir und nicht für mit von zu in im den dem kann es gibt hat hast bin dass auf mir mich""".split()
     ),
     "fr": frozenset(
         """le la les un une des est sont était que quel quelle quels quelles qui où quand comment pourquoi je tu mon ma

@@ -20,10 +20,16 @@ MAX_SENTENCE = 320  # characters of one quoted sentence
 MAX_CODE_LINES = 14
 CLOSE = 0.7  # an opening sentence with this share of the best one's worth is preferred to it
 ADDS = 0.12  # share of the question's weight that a further sentence must add
-CODE_FOLLOWS = 0.15  # a sentence that announces code, where the question asks how
+CODE_FOLLOWS = 0.3  # a sentence that announces code, where the question asks how
+DEFINES = 0.15  # a sentence that defines what the question names
 SUSPECT = 0.5  # factor for sentences that hold what looks like a command to a model
 # What a page writes to a model rather than to a reader; a sentence with it is quoted only if nothing else is there.
-MARKER = re.compile(r"[\[［【〔]\s{0,3}\d{1,7}(?:\s{0,3}[,;–-]\s{0,3}\d{1,7}){0,20}\s{0,3}[\]］】〕]")
+# Whatever holds a number in brackets may be read as a citation by somebody: [9], [^9], 【9†page】, [source 9], [٩].
+OPENERS, CLOSERS = "[［【〔", "]］】〕"
+INSIDE = r"[^\[\]［］【】〔〕\n]"
+MARKER = re.compile(
+    rf"[\[［【〔]{INSIDE}{{0,40}}[\d\u2460-\u249b\u24ea-\u24ff\u2776-\u2793]{INSIDE}{{0,160}}[\]］】〕]"
+)
 CONTROL = (
     "<|",
     "|>",
@@ -60,20 +66,22 @@ def weigh(question: Sequence[str], passages: Sequence[str]) -> Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What is quoted of a passage, in its order: sentences ready to be written, and a code block or ""."""
+    """What is quoted of a passage, in its order: sentences ready to be written, and a code block or "". `worth` is the
+    share of the question's weight that the best of it holds, and a little more for code where that is asked for."""
 
-    sentences: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
     code: str = ""
+    worth: float = 0.0
 
 
 def best_of(passage: str, weights: Weights, *, sentences: int, language: str, wants_code: bool) -> Quote:
     """At most `sentences` sentences of `passage`, and its code block if that is the best part of it."""
     found = units(passage, language)
-    if not found:
-        return Quote(sentences=())
     chosen = _choose(found, weights, sentences, wants_code=wants_code)
     code = _code(found, chosen, weights, wants_code=wants_code)
-    return Quote(sentences=tuple(_written(found, at) for at in sorted(chosen)), code=code)
+    worth = max((_worth(found, at, weights) for at in chosen), default=weights.share(forms(code)))
+    worth += CODE_FOLLOWS if code and wants_code else 0.0
+    return Quote(sentences=tuple(_written(found, at) for at in sorted(chosen)), code=code, worth=worth)
 
 
 def is_suspect(text: str) -> bool:
@@ -100,7 +108,7 @@ def _choose(found: list[Unit], weights: Weights, limit: int, *, wants_code: bool
         left = [at for at in fit if at not in chosen]
         gain = {at: weights.share(set(forms(_with_name(found, at))) - held) for at in left}
         more = [at for at in left if gain[at] >= ADDS] or [at for at in left if worth[at] >= CLOSE * worth[best]]
-        more = more or [at for at in left if len(chosen) == 1 and at == chosen[0] + 1]
+        more = more or [at for at in left if [at - 1] == chosen and not found[at].text.startswith("(")]
         if not more:
             break
         chosen.append(max(more, key=lambda at: (gain[at], worth[at], -at)))
@@ -111,6 +119,8 @@ def _worth(found: list[Unit], at: int, weights: Weights) -> float:
     """The share of the question's weight that the unit holds, with the name that stands above it."""
     text = _with_name(found, at)
     share = weights.share(forms(text))
+    if text != found[at].text and weights.share(forms(found[at - 1].text)):
+        share += DEFINES
     return share * SUSPECT if is_suspect(text) else share
 
 
@@ -156,21 +166,40 @@ def quoted(text: str, limit: int = MAX_SENTENCE) -> str:
         line = f"{cut} …"
     if line.count("`") % 2 or "``" in line:
         line = line.replace("`", "'")
-    return line if MARKER.search(line) is None else _as_code(line)
+    spans = _brackets(line)
+    return _as_code(line.replace("`", "'"), spans) if spans else line
 
 
-def _as_code(line: str) -> str:
-    """Each bracketed number, with the word it is part of, as a code span."""
-    line = line.replace("`", "'")
+def _brackets(line: str) -> list[tuple[int, int]]:
+    """The outermost brackets that hold a number, and brackets without a partner, which could pair with a citation
+    further on; in order."""
+    waiting: list[int] = []
+    spans: list[tuple[int, int]] = []
+    for at, sign in enumerate(line):
+        if sign in OPENERS:
+            waiting.append(at)
+        elif sign in CLOSERS and waiting:
+            start = waiting.pop()
+            if any(letter.isnumeric() for letter in line[start:at]):
+                while spans and spans[-1][0] >= start:
+                    spans.pop()
+                spans.append((start, at + 1))
+        elif sign in CLOSERS:
+            spans.append((at, at + 1))
+    return sorted([*spans, *((at, at + 1) for at in waiting)])
+
+
+def _as_code(line: str, spans: Sequence[tuple[int, int]]) -> str:
+    """`line` with each of `spans`, and the word that it is part of, as a code span."""
     pieces: list[str] = []
     at = 0
-    for marker in MARKER.finditer(line):
-        if marker.start() < at:
+    for first, last in spans:
+        if last <= at:
             continue
-        start = line.rfind(" ", 0, marker.start()) + 1
-        end = line.find(" ", marker.end())
+        start = max(at, line.rfind(" ", 0, max(first, at)) + 1)
+        end = line.find(" ", last)
         end = len(line) if end < 0 else end
-        pieces += [line[at : max(at, start)], f"`{line[max(at, start) : end]}`"]
+        pieces += [line[at:start], f"`{line[start:end]}`"]
         at = end
     return "".join([*pieces, line[at:]])
 

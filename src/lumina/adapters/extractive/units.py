@@ -2,7 +2,8 @@
 
 A stored passage is plain text. Blank lines part its blocks; within a block a new line starts a list item, or what is
 said about the name above it, or goes on with a wrapped sentence; code stands as it was written. So code and signatures
-are told by their looks, and only prose is cut into sentences.
+are told by their looks, and only prose is cut into sentences. What says nothing by itself (a label, a lone heading) is
+a unit too, so that the others keep their places, but it is not quoted.
 """
 
 import re
@@ -12,11 +13,12 @@ from typing import Literal
 
 from sentencex import get_sentence_boundaries  # pyright: ignore[reportAttributeAccessIssue] (built in Rust, no stubs)
 
-Kind = Literal["sentence", "signature", "code"]
+Kind = Literal["sentence", "signature", "code", "label"]
 
 ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？", ".)", ".”", '."', "؟", "।")
 WRAPPED = range(45, 101)  # lengths of a line that an editor may have wrapped
 MAX_SIGNATURE = 200
+MAX_TERM = 60
 CODE_STARTS = (
     ">>> ", ">>>", "... ", "$ ", "# ", "#!", "import ", "def ", "class ", "return ", "print(", "with ", "@",
     "async def ", "await ", "raise ", "try:", "except", "else:", "elif ", "SELECT ", "INSERT ", "CREATE ",
@@ -29,6 +31,11 @@ COMMANDS = (
 CODE_ENDS = ("{", "}", ";", "):", "(", "[", "\\", ",")
 ASSIGNMENT = re.compile(r"[A-Za-z_][\w.]{0,60} ?(?:=|\+=|:=) ?\S")
 CALL_LINE = re.compile(r"[A-Za-z_][\w.]{0,80}\(")
+SIGNATURE = re.compile(
+    r"(?:@|(?:class|classmethod|staticmethod|abstractmethod|async|awaitable|coroutine|exception|function|method) ){0,2}"
+    r"[A-Za-z_][\w.]{0,100}(?:\([^'\"()]{0,180}(?:\(\))?[^'\"()]{0,60}\))?(?: (?:->|→) .{1,60})?"
+)
+OPTION = re.compile(r"--?[A-Za-z][\w-]{0,40}(?:[ =][^.]{0,60})?")
 KEYWORD_BLOCK = re.compile(r"(?:for|if|while|from|elif|with|def|class) [^.]{1,120}(?::|import .{1,80})$")
 
 
@@ -43,12 +50,23 @@ class Unit:
 def units(passage: str, language: str) -> list[Unit]:
     """The units of `passage` in order."""
     found: list[Unit] = []
-    for block in _blocks(passage):
-        if _is_code(block):
+    blocks = list(_blocks(passage))
+    for place, block in enumerate(blocks):
+        prose_follows = place + 1 < len(blocks) and not _is_code(blocks[place + 1])
+        if len(block) == 1 and (prose_follows or place + 1 == len(blocks)) and _names(block[0]):
+            found.append(Unit(kind="signature", text=" ".join(block[0].split())))
+        elif _is_code(block):
             _add_code(found, "\n".join(block))
         else:
             found.extend(_prose(block, language))
     return found
+
+
+def _names(line: str) -> bool:
+    """Whether a line of its own names what is defined below it: `os.path.splitext(path)`, `--sort-keys`."""
+    text = line.strip()
+    called = "(" in text or "." in text or text.startswith("@")
+    return (called and SIGNATURE.fullmatch(text) is not None) or OPTION.fullmatch(text) is not None
 
 
 def _blocks(passage: str) -> Iterator[list[str]]:
@@ -97,13 +115,32 @@ def _looks_like_code(line: str) -> bool:
 def _prose(block: list[str], language: str) -> Iterator[Unit]:
     paragraphs = _paragraphs(block)
     for place, text in enumerate(paragraphs):
-        if place + 1 < len(paragraphs) and _is_signature(text):
+        if place + 1 < len(paragraphs) and (_names(text) or _is_term(text)):
             yield Unit(kind="signature", text=text)
-            continue
-        for bounds in get_sentence_boundaries(language, text):
-            sentence = text[bounds["start_index"] : bounds["end_index"]].strip()
-            if sentence:
-                yield Unit(kind="sentence", text=sentence)
+        elif " | " in text:  # a row of a table
+            yield Unit(kind="sentence", text=text)
+        else:
+            for sentence in sentences(text, language):
+                yield Unit(kind="sentence" if _says_something(sentence) else "label", text=sentence)
+
+
+def sentences(text: str, language: str) -> list[str]:
+    """The sentences of one paragraph. A full stop with no space after it ends none: `io.BufferedReader`."""
+    found: list[str] = []
+    goes_on = False
+    for bounds in get_sentence_boundaries(language, text):
+        piece = text[bounds["start_index"] : bounds["end_index"]]
+        if goes_on:
+            found[-1] += piece
+        elif piece.strip():
+            found.append(piece)
+        goes_on = bool(found) and piece.endswith((".", "?", "!"))
+    return [sentence.strip() for sentence in found]
+
+
+def _says_something(sentence: str) -> bool:
+    count = len(sentence.split())
+    return count >= 8 or (count >= 4 and sentence.endswith(ENDS)) or (not sentence.isascii() and len(sentence) >= 8)
 
 
 def _paragraphs(block: list[str]) -> list[str]:
@@ -112,7 +149,9 @@ def _paragraphs(block: list[str]) -> list[str]:
     last = ""
     for line in block:
         text = " ".join(line.split())
-        goes_on = bool(last) and len(last) in WRAPPED and not last.endswith(ENDS) and not _starts_item(text)
+        goes_on = (
+            len(last) in WRAPPED and not last.endswith(ENDS) and not _starts_item(text) and " | " not in text + last
+        )
         if goes_on:
             joined[-1] += f" {text}"
         else:
@@ -125,6 +164,6 @@ def _starts_item(text: str) -> bool:
     return text.startswith(("- ", "* ", "• ", "+ ", "|")) or text[:1].isdigit()
 
 
-def _is_signature(text: str) -> bool:
-    """A line that names what the next line is about: `os.path.splitext(path)`, `-m module-name`, `class Name`."""
-    return len(text) <= MAX_SIGNATURE and not text.endswith(ENDS) and ("(" in text or len(text.split()) <= 4)
+def _is_term(text: str) -> bool:
+    """A line of few words, which the next line explains: `shallow copy`, `-m module-name`, `class Name`."""
+    return len(text) <= MAX_TERM and not text.endswith(ENDS) and len(text.split()) <= 4 and " | " not in text

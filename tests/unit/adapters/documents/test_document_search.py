@@ -6,7 +6,7 @@ import pytest
 
 from lumina.adapters.documents import builtin
 from lumina.adapters.documents import search as searching
-from lumina.adapters.documents.builtin import documentation_folder, own_documentation
+from lumina.adapters.documents.builtin import OWN_SCOPE, documentation_folder, own_documentation
 from lumina.adapters.documents.library import Library
 from lumina.adapters.documents.memory_index import MemoryDocumentStore
 from lumina.adapters.documents.search import OF_ONE_DOCUMENT, OWN_DOCUMENTATION, DocumentSearch
@@ -138,7 +138,7 @@ async def test_own_documentation_is_left_alone_once_there_is_a_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     store = await library(tmp_path, {"a.txt": "chain"})
-    monkeypatch.setattr(searching, "own_documentation", lambda scope: pytest.fail("it was asked"))
+    monkeypatch.setattr(searching, "own_documentation", lambda: pytest.fail("it was asked"))
     assert isinstance(await DocumentSearch(store).search(ME, "lumina", limit=5), Empty)
 
 
@@ -152,5 +152,5 @@ async def test_an_installation_without_documentation_says_how_to_add_documents(m
 async def test_the_documentation_of_this_checkout_is_found():
     folder = documentation_folder()
     assert folder is None or (folder.is_dir() and folder.name in ("docs", "_docs"))
-    store = await own_documentation(ME)
-    assert all(info.locator.startswith("doc:lumina/") for info in await store.documents(ME))
+    store = await own_documentation()
+    assert all(info.locator.startswith("doc:lumina/") for info in await store.documents(OWN_SCOPE))

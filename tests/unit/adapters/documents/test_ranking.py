@@ -65,7 +65,16 @@ def test_release_notes_come_last_unless_they_are_asked_for():
     page = passage("The old wheel can spin.", locator="doc:/m/z.html", ordinal=1)
     assert best("Can the wheel spin?", notes, page) == page.body
     assert best("Can the wheel spin?", log, page) == page.body
-    assert best("What is new about the wheel spin?", notes, page) == notes.body
+    assert best("What is new in 3 about the wheel spin?", notes, page) == notes.body
+    assert best("Which release can spin the new wheel?", log, page) == log.body
+
+
+def test_a_page_about_changing_something_is_no_release_note():
+    page = passage("Spin the wheel.", locator="doc:/m/a.md", title="Changing the wheel")
+    other = passage("Spin the wheel.", locator="doc:/m/b.md", title="Moving the wheel")
+    question = read_question("spin the wheel")
+    scores = [one.score for one in rank(question, matches(question, page, other))]
+    assert scores[0] == scores[1]
 
 
 def test_reference_of_c_code_comes_last_unless_it_is_asked_for():

@@ -1,0 +1,99 @@
+"""Does a context cost the same at turn 10,000 as at turn 100?
+
+Writes one long conversation into a SQLite file, with deltas, facts that are overwritten and questions that point far
+back, and measures the building of a context around several turns. Beside it, in the same run, a bare twin: reading the
+last twenty questions and answers with the sqlite3 module and nothing else.
+
+    python benchmarks/long_thread.py --turns 10000 [--json]
+"""
+
+import argparse
+import asyncio
+import json
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from lumina import open_thread
+
+TOPICS = "harbour tariff meter invoice contract voltage battery heating solar refund cable router window garden".split()
+
+
+def question(n: int) -> str:
+    topic, other = TOPICS[n % len(TOPICS)], TOPICS[n * 7 % len(TOPICS)]
+    if n % 50 == 0:
+        return f"What did you say earlier about the {topic} and number {n // 2}?"
+    return f"Case {n}: my {topic} reads {n * 13 % 9973} today, does that go with the {other}?"
+
+
+def answer(n: int) -> str:
+    return f"For case {n} the {TOPICS[n % len(TOPICS)]} is within its limits. " + "It needs no visit. " * (n % 9)
+
+
+def reply(n: int) -> str:
+    value = str(n * 13 % 9973)
+    topic = TOPICS[n % len(TOPICS)]
+    quote = f"my {topic} reads {value}"
+    ops = [] if n % 50 == 0 else [{"op": "set", "key": f"reading.{topic}", "value": value, "quote": quote}]
+    return json.dumps({"ops": ops, "title": "Cases" if n == 1 else ""})
+
+
+def bare(path: Path) -> float:
+    connection = sqlite3.connect(path)
+    started = time.perf_counter()
+    connection.execute("SELECT question, answer FROM turns ORDER BY seq DESC LIMIT 20").fetchall()
+    seconds = time.perf_counter() - started
+    connection.close()
+    return seconds * 1000
+
+
+async def measure(turns: int, around: int) -> list[dict[str, float]]:
+    points = sorted({100, 1000, turns} & set(range(1, turns + 1)))
+    rows: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "long.db"
+        async with await open_thread(path, deltas=True) as thread:
+            for n in range(1, turns + 1):
+                point = next((p for p in points if p - around < n <= p), 0)
+                samples = rows[-1] if rows and rows[-1]["turn"] == point else None
+                if point and samples is None:
+                    samples = {"turn": point, "ms": [], "recall ms": [], "tokens": [], "bare ms": []}
+                    rows.append(samples)  # pyright: ignore[reportArgumentType]
+                started = time.perf_counter()
+                context = await thread.context(question(n), budget=8000, instructions="Answer briefly.")
+                milliseconds = (time.perf_counter() - started) * 1000
+                if samples:
+                    samples["recall ms" if n % 50 == 0 else "ms"].append(milliseconds)  # pyright: ignore
+                    samples["tokens"].append(context.tokens)  # pyright: ignore
+                    samples["bare ms"].append(bare(path))  # pyright: ignore
+                await thread.record(context, answer(n))
+                await thread.apply(reply(n), seq=n)
+                if n % 500 == 0:
+                    print(f"\r{n} of {turns} turns written", end="", file=sys.stderr)
+        print("\r", end="", file=sys.stderr)
+    return [{name: statistics.median(v) if isinstance(v, list) and v else v for name, v in row.items()} for row in rows]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])  # pyright: ignore[reportOptionalMemberAccess]
+    parser.add_argument("--turns", type=int, default=10_000)
+    parser.add_argument("--around", type=int, default=60, help="how many contexts are measured at each point")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    rows = asyncio.run(measure(given.turns, given.around))
+    if given.json:
+        print(json.dumps(rows))
+        return
+    print("turn     context ms   of turn 100   pointing back ms   tokens   bare twin ms")
+    for row in rows:
+        ratio = row["ms"] / rows[0]["ms"]
+        print(
+            f"{row['turn']:6.0f} {row['ms']:12.2f} {ratio:12.2f}x {row['recall ms']:18.2f} {row['tokens']:8.0f} {row['bare ms']:14.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
