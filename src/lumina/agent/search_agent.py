@@ -11,7 +11,7 @@ An agent holds no state that matters: threads, turns and events are in the store
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -131,7 +131,7 @@ class SearchAgent:
         turn, new = await asyncio.shield(begun)
         return self._run(scope, turn, new=new, work=work if new else self._works.get(_key(scope, turn)))
 
-    def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncIterator[AnyEvent]:
+    def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncGenerator[AnyEvent, None]:
         """The events of a turn after number `after`: stored ones, then live ones, to `turn.finished`. Whether this
         process answers the turn or another does, or it ended long ago, makes no difference. NotFound (while reading)
         when there is no such turn in this scope."""
