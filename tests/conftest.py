@@ -187,7 +187,7 @@ async def make_agent(store, library):
 
     agents = []
 
-    def make(model, *, search=None, notes=None, memory=True, notice="", clock=None, **limits):
+    def make(model, *, search=None, notes=None, memory=True, notice="", clock=None, store=store, **limits):
         model = ScriptedModel(model) if isinstance(model, list) else model
         desk = Desk(
             store=store, model=model, search=search or library, notes=notes or ScriptedNotes(), notice=notice,

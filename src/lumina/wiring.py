@@ -109,7 +109,9 @@ def find_model(model: "str | Model") -> "Model":
             f"The model {model} needs a package that is not installed: pip install 'pydantic-ai-slim[{provider}]'."
         ) from error
     except (UserError, ValueError) as error:
-        raise UsageError(f"The model {model} cannot be used: {one_line(str(error), 300)}") from error
+        # What follows there is for a programmer.
+        said = one_line(str(error), 300).partition(" or pass it via")[0].replace("`", "").rstrip(".")
+        raise UsageError(f"The model {model} cannot be used: {said}.") from error
 
 
 def note_taker(model: "Model") -> "NoteTaker":

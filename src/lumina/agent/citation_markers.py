@@ -18,6 +18,7 @@ OPENERS = "[［【"
 CLOSERS = "]］】"
 LONGEST = 64  # code points from the opener to the closer
 LONGEST_DAGGER = 160  # `【3†the title of a page】` names the page
+DEEPEST = 6  # brackets within brackets
 WIDEST_RANGE = 50  # [1-300] is two numbers, not three hundred
 
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff"
@@ -44,6 +45,8 @@ DASHED = re.compile(f"[{SPACES}{INVISIBLE}]*[{re.escape(DASHES)}][{SPACES}{INVIS
 BREAKS = re.compile(f"[{SPACES}{SEPARATORS}{re.escape(OPENERS + CLOSERS)}^#\\\\]+")
 ITEM = re.compile(r"(\d+)(?:-(\d+))?")
 DIGITS = re.compile(r"\d+")
+BRACKETS = re.compile(f"[{re.escape(OPENERS + CLOSERS)}]")
+ADDRESSES = ("http:", "https:", "mailto:", "ftp:", "www.", "/", "#", "./", "../", "<")
 UNSHOWN = str.maketrans("", "", INVISIBLE)
 
 
@@ -52,7 +55,7 @@ class Unread(Enum):
 
     MORE = "more"  # it may become one: what follows decides
     TEXT = "text"  # it is not one, whatever follows
-    KNOT = "knot"  # brackets within brackets, nothing but numbers, and no end in sight
+    KNOT = "knot"  # it begins like one and goes wrong: without its opener nothing is left that reads like one
     CUT = "cut"  # the text ends inside it
 
 
@@ -82,25 +85,28 @@ def read_marker(buffer: str, start: int, *, final: bool) -> Marker | Unread:
     lead = _lead(buffer, start + 1)
     if lead is None:
         return Unread.TEXT
-    depth, digits, dagger, deepest = 1, False, False, 1
+    depth, deepest, digits = 1, 1, False
+    dagger = 0  # the depth of the bracket in which a dagger stands: what follows in there is words
     at = start + 1 + lead
     while at < len(buffer):
         if at - start >= (LONGEST_DAGGER if dagger else LONGEST):
-            return Unread.KNOT if deepest > 1 else Unread.TEXT
+            return Unread.KNOT if deepest > 1 or dagger else Unread.TEXT
         character = buffer[at]
         if character in CLOSERS:
             depth -= 1
             if not depth:
                 linkable = deepest == 1 and buffer[start] == "[" and character == "]" and buffer[at - 1] != "\\"
                 return _marker(buffer[start + 1 + lead : at], at + 1, linkable=linkable, nested=deepest > 1)
-            dagger = False
+            dagger = dagger if depth >= dagger else 0
         elif character in OPENERS:
             depth, deepest = depth + 1, max(deepest, depth + 1)
+            if depth > DEEPEST:
+                return Unread.KNOT
         elif dagger:
             if character == "\n":
-                return Unread.TEXT
+                return Unread.KNOT
         elif character == "†" and digits:
-            dagger = True
+            dagger = depth
         elif character.isdecimal():
             digits = True
         elif character == "\\":
@@ -163,14 +169,17 @@ def _marker(inside: str, end: int, *, linkable: bool, nested: bool) -> Marker | 
 
 
 def _before_daggers(body: str) -> list[str]:
-    """`1†source` without what a dagger introduces, up to the next bracket."""
-    parts, skipping = [], False
+    """`1†source` without what a dagger introduces, up to the end of the bracket it stands in."""
+    parts, depth, dagger = [], 1, 0
     for character in body:
-        if character in OPENERS + CLOSERS:
-            skipping = False
-        elif character == "†":
-            skipping = True
-        if not skipping:
+        if character in OPENERS:
+            depth += 1
+        elif character in CLOSERS:
+            depth -= 1
+            dagger = dagger if depth >= dagger else 0
+        elif character == "†" and not dagger:
+            dagger = depth
+        if not dagger:
             parts.append(character)
     return parts
 
@@ -179,3 +188,17 @@ def _range(first: int, last: int) -> tuple[int, ...]:
     if first <= last < first + WIDEST_RANGE:
         return tuple(range(first, last + 1))
     return (first, last)
+
+
+def rows_of(group: str) -> list[list[int]]:
+    """The numbers of a group of groups, row by row; nothing if it is one row."""
+    rows = [[int(run) for run in DIGITS.findall(row)] for row in BRACKETS.split(group)]
+    return [row for row in rows if row] if len(rows) > 1 else []
+
+
+def begins_address(buffer: str, at: int, *, final: bool) -> bool | None:
+    """Whether an address (`https://...`, `/path`, `<...>`) begins at `at`; None: not certain yet."""
+    begin = buffer[at : at + 8].lower()
+    if begin.startswith(ADDRESSES):
+        return True
+    return None if not final and len(begin) < 8 and any(a.startswith(begin) for a in ADDRESSES) else False

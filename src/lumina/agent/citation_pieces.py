@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-NEAR = 64  # code points of emitted text that are kept to look back at
+NEAR = 64  # code points of emitted text that can be looked back at
+FAR = 1024
 
 Reason = Literal["not citable", "unreadable", "cut off"]
 
@@ -47,8 +48,8 @@ class Answer:
     """The answer as far as it is certain: pieces not handed over yet, and the end of the text before them."""
 
     def __init__(self) -> None:
-        self.near = ""  # the last `NEAR` code points
         self.length = 0
+        self._recent = ""  # the end of the text; cut to `NEAR` now and then, not at every piece
         self._texts: list[str] = []
         self._pieces: list[Piece] = []
 
@@ -56,13 +57,18 @@ class Answer:
         if text:
             self._texts.append(text)
             self.length += len(text)
-            self.near = text[-NEAR:] if len(text) >= NEAR else (self.near + text)[-NEAR:]
+            self._recent = self._recent + text if len(self._recent) < FAR else self._recent[-NEAR:] + text
 
-    def cite(self, n: int) -> None:
-        position = self.length
-        self.add(f"[{n}]")
+    @property
+    def near(self) -> str:
+        """The last `NEAR` code points."""
+        return self._recent[-NEAR:]
+
+    def cite(self, n: int, marker: str, before: str = "") -> None:
+        """Adds `before` and the canonical `marker` of `n`."""
+        self.add(before + marker)
         self._join()
-        self._pieces.append(Cited(n, position))
+        self._pieces.append(Cited(n, self.length - len(marker)))
 
     def remove(self, marker: str, reason: Reason, numbers: tuple[int, ...]) -> None:
         self._join()
@@ -70,7 +76,8 @@ class Answer:
 
     def take(self) -> list[Piece]:
         """The pieces since the last call."""
-        self._join()
+        if self._texts:
+            self._join()
         pieces, self._pieces = self._pieces, []
         return pieces
 
@@ -87,3 +94,10 @@ class Answer:
     def at_line_start(self) -> bool:
         line = self.line()
         return line is not None and not line.strip()
+
+    def apart_from(self, follower: str) -> str:
+        """What keeps the text and `follower` apart when a marker was taken out between them."""
+        last = self._recent[-1:]
+        glued = last.isascii() and last.isalnum() and follower.isascii() and follower.isalnum()
+        linked = (last == "]" and follower == "(") or (last in ("[", "［", "【") and follower.isalpha())
+        return " " if glued or linked else ""

@@ -17,33 +17,36 @@ What is a marker, and what is left as it stands:
 - Code stays byte for byte: fenced blocks, also in lists and quotes, and spans closed on their line. A
   backtick that nothing closes within 256 characters of a bracket is only a backtick. What stands in brackets
   behind a LaTeX command (`\\sqrt[3]{x}`) is its argument.
-- Links stay: the target of any `[text](target)`, and a number as the text of a link (`[1](https://...)`) or
-  of a definition (`[1]: https://...`), which is no citation. A number counts as a link's text only if what
-  follows begins like an address; else it is a citation, and a space keeps it and a parenthesis behind it from
-  turning into a link.
+- Links stay: the target of any `[text](target)` that ends within as many characters, and a number as the text
+  of a link (`[1](https://...)`) or of a definition (`[1]: https://...`), which is no citation. A number
+  counts as a link's text only if what follows begins like an address; else it is a citation, and a space
+  keeps it and a parenthesis behind it from turning into a link.
 """
 
 import re
 from collections.abc import Callable, Container
 
-from lumina.agent.citation_markers import CLOSERS, OPENERS, Marker, Unread, read_marker
+from lumina.agent.citation_markers import OPENERS, Marker, Unread, begins_address, read_marker, rows_of
 from lumina.agent.citation_pieces import NEAR, Answer, Cited, Piece, Removed, Text
-from lumina.agent.code_spans import fence_end, run_end, span_end
+from lumina.agent.code_spans import fence_end, run_end, span_end, target_end
 
 __all__ = ["CitationStream", "Cited", "Piece", "Removed", "Text", "cite"]
 
 LARGEST_PLAIN = 999  # above it, a bracketed number is more often a year or a count than a source
 
-CODE = re.compile(r"[`~\]\[［【]")
+SPECIAL = re.compile(r"[`~\]\[［【]")
 IN_SPAN = re.compile(r"[`\n\[［【]")
-IN_TARGET = re.compile(r"[()\s]")
+IN_TARGET = re.compile(r"[()\s\[［【]")
 BEFORE = re.compile(r"[ \t\u00a0\u202f\u3000]{0,8}+[(（]?[ \t]{0,2}+\Z")
+BESIDE = " \t\u00a0\u202f\u3000(（\\"
+# Text in which no marker, code or target of a link begins, and behind which none can.
+PLAIN = re.compile(r"[^`~\]\[［【]*[^`~\]\[［【 \t\u00a0\u202f\u3000(（\\]")
+USUAL = re.compile(r"\[([1-9]\d{0,2})\](?=[^ \t\u00a0\u202f,;，、；\[［【\\(:]|[ \t][^ \t,;，、；\[［【\\])")
 BETWEEN = re.compile(r"[ \t\u00a0\u202f]{0,4}+[,;，、；]?[ \t]{0,4}+")
 PREFIX = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
-BRACKETS = re.compile(f"[{re.escape(OPENERS + CLOSERS)}]")
-DIGITS = re.compile(r"\d+")
+PARENTHESES = frozenset("(（")
+OPENING = frozenset("([{（“‘«「『<$#\\")  # what needs the space before it
 COMMAND = re.compile(r"\\[A-Za-z]{1,40}\*?\Z")
-ADDRESSES = ("http:", "https:", "mailto:", "ftp:", "www.", "/", "#", "./", "../", "<")
 
 Numbers = Container[int] | Callable[[int], bool]
 
@@ -55,9 +58,8 @@ def _test(numbers: Numbers) -> Callable[[int], bool]:
 class CitationStream:
     """A push parser for one answer.
 
-    `citable`: the numbers that may be cited; it is asked anew for every marker, so it may grow during the
-    turn. `given`: the numbers that the thread has ever given out, if that can be more than 999; `citable` by
-    default.
+    `citable`: the numbers that may be cited, asked anew for every marker: they may grow during the turn.
+    `given`: the numbers that the thread has ever given out, if that can be more than 999.
     """
 
     def __init__(self, citable: Numbers, *, given: Numbers | None = None) -> None:
@@ -66,7 +68,8 @@ class CitationStream:
         self._buffer = ""  # read, and not decided yet
         self._at = 0  # up to here the buffer is decided
         self._final = False
-        self._mode: Callable[[], bool] = self._prose
+        self._in_prose: Callable[[], bool] = self._prose
+        self._mode = self._in_prose
         self._ticks = ""  # what closes the code that the answer is in
         self._depth = 0  # open parentheses in the target of a link
         self._run = False  # the last thing read was a marker
@@ -75,7 +78,12 @@ class CitationStream:
 
     def feed(self, text: str) -> list[Piece]:
         """The pieces that are certain once `text` has arrived; may be empty."""
-        self._buffer += text
+        text = self._buffer + text
+        if self._mode is self._in_prose and not self._run and PLAIN.fullmatch(text):
+            self._buffer = ""
+            self._answer.add(text)
+            return self._answer.take()
+        self._buffer = text
         return self._read()
 
     def close(self) -> list[Piece]:
@@ -97,35 +105,47 @@ class CitationStream:
         buffer, at = self._buffer, self._at
         if at == len(buffer):
             return False
-        found = CODE.search(buffer, at)
+        found = SPECIAL.search(buffer, at)
         if found is None:
             self._emit_to(len(buffer) if self._final else self._before(len(buffer)))
             return False
         start = found.start()
         if buffer[start] in OPENERS:
+            if self._usual(start):
+                return True
             return self._opener(self._before(start), start)
         self._emit_to(start)
         if buffer[start] == "]":
             return self._closer(start)
         return self._code(start)
 
+    def _usual(self, start: int) -> bool:
+        """The usual case, done at once: `[n]` may be cited, and nothing beside it makes a difference."""
+        buffer, at = self._buffer, self._at
+        usual = USUAL.match(buffer, start)
+        if usual is None or not self._citable(n := int(usual[1])):
+            return False
+        last = buffer[start - 1] if start > at else self._answer.near[-1:]
+        if last.isalpha() or last == "\\":
+            return False
+        self._at = usual.end()
+        self._answer.cite(n, usual[0], buffer[at:start])
+        return True
+
     def _before(self, opener: int) -> int:
         """Where that begins which goes with a marker: a space, a parenthesis, a backslash."""
-        if self._backslashes(opener) % 2 and opener > self._at:
+        if opener == self._at or self._buffer[opener - 1] not in BESIDE:
+            return opener
+        if self._escapes(opener) and opener > self._at:
             opener -= 1
         near = self._buffer[max(self._at, opener - 16) : opener]
         match = BEFORE.search(near)
         return opener - len(near) + match.start() if match else opener
 
-    def _backslashes(self, end: int) -> int:
-        """How many stand directly before `end` of the buffer, at most `NEAR`."""
-        start = end
-        while start > self._at and self._buffer[start - 1] == "\\" and end - start < NEAR:
-            start -= 1
-        count = end - start
-        if start == self._at:
-            count += len(self._answer.near) - len(self._answer.near.rstrip("\\"))
-        return min(count, NEAR)
+    def _escapes(self, at: int) -> bool:
+        """Whether the backslashes directly before `at` of the buffer escape what stands there."""
+        near = (self._answer.near + self._buffer[max(self._at, at - NEAR) : at])[-NEAR:]
+        return (len(near) - len(near.rstrip("\\"))) % 2 == 1
 
     def _opener(self, start: int, opener: int) -> bool:
         self._emit_to(start)
@@ -172,7 +192,7 @@ class CitationStream:
         self._pending = None
         self._answer.add(before.removesuffix("\\"))
         for n in good:
-            self._answer.cite(n)
+            self._answer.cite(n, f"[{n}]")
         if addressed or self._buffer.startswith("(", end):
             self._answer.add(" ")
         return True
@@ -185,35 +205,25 @@ class CitationStream:
             return near.isalnum() or near in ("_", ")", "]")
         if any(self._impossible(n) for n in marker.numbers):
             return True
-        near = self._answer.near if not before else ""
-        return bool(near) and near[-1].isalpha() and COMMAND.search(near) is not None
+        return not before and COMMAND.search(self._answer.near) is not None
 
     def _impossible(self, n: int) -> bool:
         return n == 0 or (n > LARGEST_PLAIN and not self._citable(n) and not self._given(n))
 
     def _hides_markers(self, opener: int, end: int) -> bool:
         """Whether what looks like an array of arrays holds a row that is a marker: `[[9], [2024]]`."""
-        rows = [DIGITS.findall(row) for row in BRACKETS.split(self._buffer[opener + 1 : end - 1])]
-        return len(rows) > 1 and any(row and not any(self._impossible(int(n)) for n in row) for row in rows)
+        return any(not any(map(self._impossible, row)) for row in rows_of(self._buffer[opener + 1 : end - 1]))
 
     def _addressed(self, before: str, end: int) -> bool | None:
         """Whether what follows a marker would make it a link or a definition; None: not certain yet."""
         following = self._buffer[end : end + 1]
         if following == "(":
-            return self._address(end + 1)
+            return begins_address(self._buffer, end + 1, final=self._final)
         if following == ":" and not before.strip(" \t\\") and self._answer.at_line_start():
             at = end + 1
             while at < len(self._buffer) and self._buffer[at] in " \t" and at - end < 8:
                 at += 1
-            return self._address(at)
-        return False
-
-    def _address(self, at: int) -> bool | None:
-        begin = self._buffer[at : at + 8].lower()
-        if begin.startswith(ADDRESSES):
-            return True
-        if not self._final and len(begin) < 8 and any(address.startswith(begin) for address in ADDRESSES):
-            return None
+            return begins_address(self._buffer, at, final=self._final)
         return False
 
     def _after_marker(self) -> bool:
@@ -228,9 +238,8 @@ class CitationStream:
             read = read_marker(buffer, opener, final=self._final)
             if read is Unread.MORE:
                 return False
-            before = (
-                buffer[at:opener] if self._pending is None else self._pending.removesuffix("\\") + buffer[end:opener]
-            )
+            before = buffer[at:end] if self._pending is None else self._pending.removesuffix("\\")
+            before += buffer[end:opener]
             if isinstance(read, Marker):
                 return self._marker(before, opener, read)
             if read is not Unread.TEXT:
@@ -247,7 +256,7 @@ class CitationStream:
         blank = not buffer[self._at : following].strip()
         after = buffer[following : following + 1] if blank else ""
         bracket = pending.rstrip()[-1:]
-        if bracket and bracket in "(（" and after and after in ")）":
+        if bracket in PARENTHESES and after in (")", "）"):
             self._at, self._run, self._pending = following + 1, True, pending.rstrip()[:-1]
         elif not pending.strip() and self._answer.at_line_start():
             self._answer.add(pending)
@@ -255,15 +264,8 @@ class CitationStream:
                 self._at = following
         else:
             follower = buffer[self._at : self._at + 1]
-            if (bracket and bracket in "(（") or follower.isalnum() or (follower and follower in "([{（“‘«「『<$#\\"):
-                self._answer.add(pending or self._apart(follower))
-
-    def _apart(self, follower: str) -> str:
-        """What keeps the two sides of a marker apart that was taken out and had no space before it."""
-        last = self._answer.near[-1:]
-        glued = last.isascii() and last.isalnum() and follower.isascii() and follower.isalnum()
-        linked = (last == "]" and follower == "(") or (last in OPENERS and follower.isalpha())
-        return " " if glued or linked else ""
+            if bracket in PARENTHESES or follower.isalnum() or follower in OPENING:
+                self._answer.add(pending or self._answer.apart_from(follower))
 
     def _closer(self, start: int) -> bool:
         """`](` opens the target of a link, unless a marker stands in the parentheses."""
@@ -278,15 +280,24 @@ class CitationStream:
         return True
 
     def _target(self) -> bool:
-        found = IN_TARGET.search(self._buffer, self._at)
+        """The target of a link. At a bracket it waits until it is certain that there is a link."""
+        buffer = self._buffer
+        found = IN_TARGET.search(buffer, self._at)
+        start = found.start() if found else len(buffer)
+        self._emit_to(start)
         if found is None:
-            self._emit_to(len(self._buffer))
             return False
-        character = found.group()
-        self._depth += {"(": 1, ")": -1}.get(character, -self._depth)
-        self._emit_to(found.start() if character.isspace() else found.end())
-        if self._depth <= 0:
-            self._mode = self._prose
+        if buffer[start] in "()":
+            self._depth += 1 if buffer[start] == "(" else -1
+            self._emit_to(start + 1)
+            closed = not self._depth
+        else:
+            end = 0 if buffer[start].isspace() else target_end(buffer, start, self._depth, final=self._final)
+            if end is None:
+                return False
+            self._emit_to(end or start)
+            closed = True
+        self._mode = self._in_prose if closed else self._target
         return True
 
     def _code(self, start: int) -> bool:
@@ -295,7 +306,7 @@ class CitationStream:
         if end is None:
             return False
         ticks = self._buffer[start:end]
-        if self._backslashes(start) % 2:
+        if self._escapes(start):
             self._emit_to(start + 1)
             return True
         line = self._answer.line()
@@ -327,7 +338,7 @@ class CitationStream:
         if end is None:
             return False
         if end - start == len(self._ticks):
-            self._mode = self._prose
+            self._mode = self._in_prose
         self._emit_to(end)
         return True
 
@@ -343,13 +354,13 @@ class CitationStream:
             self._emit_to(start)
             return self._tick_run(start)
         if buffer[start] == "\n":
-            self._mode = self._prose
+            self._mode = self._in_prose
             return True
         end = span_end(buffer, start, len(self._ticks), final=self._final)
         if end is None:
             self._emit_to(self._before(start))
             return False
-        self._mode = self._prose
+        self._mode = self._in_prose
         if end:
             self._emit_to(end)
         else:
@@ -370,7 +381,7 @@ class CitationStream:
             return False
         line = self._answer.line()
         if alone and line is not None and not line.strip(" \t>"):
-            self._mode = self._prose
+            self._mode = self._in_prose
         self._emit_to(end)
         return True
 

@@ -85,8 +85,8 @@ TITLE_CASE = 0.6  # share of capitalised words above which a quotation is a titl
 class Detail:
     """One such part: `text` as it stands in the claim (`start`..`end`), and what it is compared by.
 
-    name: `words`, folded; number: `values`, its possible readings; date: `date`, (year, month, day), 0 = not
-    said.
+    name: `words`, folded; number: `values`; date: `dates` as (year, month, day), 0 = not said. The last two
+    hold each possible reading.
     """
 
     kind: Kind

@@ -1,10 +1,10 @@
-"""Where code ends in Markdown that is still arriving.
+"""Where code and the targets of links end in Markdown that is still arriving.
 
 Each function looks at a buffer from a place on and says where something ends, or None: what has arrived does
-not decide it. A citation stream asks them, so as to leave code alone byte for byte.
+not decide it. A citation stream asks them, so as to leave both alone byte for byte.
 """
 
-LONGEST_SPAN = 256  # code points from a bracket to the backticks that close its span
+LONGEST_SPAN = 256  # code points from a bracket to what closes the span or the target around it
 LONGEST_RUN = 64  # ticks in a row, and blanks behind a fence
 
 
@@ -31,6 +31,19 @@ def span_end(buffer: str, start: int, ticks: int, *, final: bool) -> int | None:
         at = end
     decided = final or len(buffer) >= limit or start + len(reach) < len(buffer)
     return 0 if decided else None
+
+
+def target_end(buffer: str, start: int, depth: int, *, final: bool) -> int | None:
+    """Where the target of a link around `start` ends: behind its last `)`, before any space; 0: nowhere."""
+    limit = start + LONGEST_SPAN
+    for at in range(start, min(limit, len(buffer))):
+        character = buffer[at]
+        if character.isspace():
+            return 0
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return at + 1
+    return 0 if final or len(buffer) >= limit else None
 
 
 def fence_end(buffer: str, start: int, *, final: bool) -> tuple[int, bool | None]:

@@ -4,7 +4,7 @@ The work is a task of its own. Reading its events, or ceasing to, changes nothin
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,7 +62,7 @@ class Run:
 
     def __init__(
         self, *, scope: ThreadScope, turn: Turn, new: bool, work: Work | None,
-        follow: Callable[..., AsyncIterator[AnyEvent]], read: Callable[[], Coroutine[Any, Any, Turn]],
+        follow: Callable[..., AsyncGenerator[AnyEvent, None]], read: Callable[[], Coroutine[Any, Any, Turn]],
     ) -> None:  # fmt: skip
         self.scope = scope
         self.seq = turn.seq
@@ -74,10 +74,27 @@ class Run:
         self._follow = follow
         self._read = read
 
-    def events(self, *, after: int = 0) -> AsyncIterator[AnyEvent]:
+    async def events(self, *, after: int = 0) -> AsyncIterator[AnyEvent]:
         """The turn's events in order, from the one after number `after`, to `turn.finished`. May be read several
-        times and by several readers; each event was stored before any of them gets it."""
-        return self._follow(self.scope, self.seq, self.attempt, after=after)
+        times and by several readers; each event was stored before any of them gets it. When the end of the turn could
+        not be committed there is no last event to wait for: raises what `ended` raises."""
+        following = self._follow(self.scope, self.seq, self.attempt, after=after)
+        step: asyncio.Future[AnyEvent] | None = None
+        try:
+            while True:
+                step = asyncio.ensure_future(anext(following))
+                if self._work is not None:
+                    await asyncio.wait({step, self._work.task}, return_when=asyncio.FIRST_COMPLETED)
+                    if not step.done():
+                        await self._work.ended()
+                yield await step
+        except StopAsyncIteration:
+            return
+        finally:
+            if step is not None and not step.done():
+                step.cancel()
+                await asyncio.wait({step})
+            await following.aclose()
 
     def stop(self) -> None:
         """Ends the turn as partial ("stopped"); the text so far is kept. Returns at once: `ended` waits for the end.

@@ -11,7 +11,7 @@ An agent holds no state that matters: threads, turns and events are in the store
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,9 +20,9 @@ from lumina.agent.delta_step import note_turn, waiting_turns
 from lumina.agent.desk import Desk
 from lumina.agent.events import AnyEvent
 from lumina.agent.run import Run, Work
-from lumina.agent.turn import answer_turn
+from lumina.agent.turn import answer_turn, end_interrupted
 from lumina.agent.turn_log import follow
-from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD
+from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, ScriptCounter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
@@ -48,6 +48,7 @@ class SearchAgent:
         self._at_work: set[Work] = set()
         self._beside: set[asyncio.Task[Any]] = set()  # what is noted beside the turns
         self._quiet = False
+        self._unended: dict[ThreadScope, Turn] = {}  # turns whose end could not be committed
 
     @property
     def store(self) -> Store:
@@ -81,15 +82,24 @@ class SearchAgent:
         if self._beside:
             await asyncio.wait(set(self._beside))
 
+    async def noted(self) -> None:
+        """Waits until nothing is being noted any more: of turns of this process, and of those that were taken up."""
+        while self._beside:
+            await asyncio.wait(set(self._beside))
+
     # Threads
 
     async def thread(self, scope: ThreadScope) -> Thread:
         """The thread, made when there is none; a turn whose process is gone is ended as interrupted. The thread
         shares the agent's store: do not close it."""
         info = await self.store.open_thread(scope, deltas=self._memory)
-        return Thread(
+        thread = Thread(
             store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory
         )  # fmt: skip
+        if turn := self._unended.get(scope):
+            await end_interrupted(self.desk, thread, turn)
+            self._unended.pop(scope, None)
+        return thread
 
     def today(self) -> str:
         """The asker's day, ISO 8601."""
@@ -108,9 +118,9 @@ class SearchAgent:
         for what the first model call is sent. Raises UsageError for a question that cannot be kept, DoesNotFit for
         one that is too long (nothing is stored then), TurnConflict while another turn of the thread runs.
         """
+        instructions = prompts.instructions(self.today())
+        check_question(question, instructions, budget)
         thread = await self.thread(scope)
-        instructions = prompts.instructions(thread.today())
-        check_question(question, instructions, thread, budget)
         begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()
         begun.add_done_callback(_seen)  # the asker may be gone
         work = Work()
@@ -121,7 +131,7 @@ class SearchAgent:
         turn, new = await asyncio.shield(begun)
         return self._run(scope, turn, new=new, work=work if new else self._works.get(_key(scope, turn)))
 
-    def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncIterator[AnyEvent]:
+    def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncGenerator[AnyEvent, None]:
         """The events of a turn after number `after`: stored ones, then live ones, to `turn.finished`. Whether this
         process answers the turn or another does, or it ended long ago, makes no difference. NotFound (while reading)
         when there is no such turn in this scope."""
@@ -153,6 +163,9 @@ class SearchAgent:
             turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
             work.noting = self._note(thread, turn)
             return turn
+        except Exception:
+            self._unended[thread.scope] = turn
+            raise
         finally:
             del self._works[key]
 
@@ -201,12 +214,13 @@ def _key(scope: ThreadScope, turn: Turn) -> Key:
     return (scope, turn.seq, turn.attempt)
 
 
-def check_question(question: str, instructions: str, thread: Thread, budget: int) -> None:
+def check_question(question: str, instructions: str, budget: int) -> None:
     """Refuses, before anything is stored, what could not be kept or sent."""
+    counter = ScriptCounter()
     check_text("question", question)
     if not question.strip():
         raise UsageError("The question is empty. Ask something.")
-    need = thread.counter.count(instructions) + thread.counter.count(clean(question)) + 2 * MESSAGE_OVERHEAD
+    need = counter.count(instructions) + counter.count(clean(question)) + 2 * MESSAGE_OVERHEAD
     if need > budget:
         raise DoesNotFit(
             f"The question is too long: with the instructions it needs {need} tokens and the budget is {budget}. "

@@ -96,7 +96,7 @@ class Tools:
     async def _web_search(self, asked: Query) -> Result:
         query = one_line(asked.query, QUERY)
         provider = self._desk.search.name
-        await self._log.write(self._event(SearchStarted, query=query, provider=provider))
+        self._log.gather(self._event(SearchStarted, query=query, provider=provider))
         if carried := self._guard.carries(query):
             reason = f"The query carries “{one_line(carried, 60)}”, which is remembered and is not in the question."
             await self._finished(query, provider, "refused", reason)

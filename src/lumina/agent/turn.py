@@ -11,7 +11,7 @@ import logging
 
 from lumina.agent.desk import Desk
 from lumina.agent.draft import Draft
-from lumina.agent.events import ContextBuilt, Notice, TurnFinished, TurnStarted
+from lumina.agent.events import ContextBuilt, Notice, TurnFinished, TurnStarted, to_json
 from lumina.agent.ledger import Ledger
 from lumina.agent.loop import Loop, Outcome, partial
 from lumina.agent.model_errors import explain
@@ -19,7 +19,7 @@ from lumina.agent.query_guard import QueryGuard
 from lumina.agent.run import Work
 from lumina.agent.toolbox import Toolbox
 from lumina.agent.tools import Tools
-from lumina.agent.turn_log import TurnLog, thread_log
+from lumina.agent.turn_log import TurnLog, read_event, thread_log
 from lumina.agent.unbroken import unbroken
 from lumina.memory.context import Context
 from lumina.memory.passages import passages_of
@@ -27,6 +27,7 @@ from lumina.memory.thread import Thread
 from lumina.memory.turns import Searched, Status, ToolRecord, Turn, TurnEnd
 
 STOPPED = "stopped"
+INTERRUPTED = "interrupted"
 logger = logging.getLogger(__name__)
 
 
@@ -84,7 +85,7 @@ class Answering:
         started = TurnStarted.model_validate(
             {**self._place, "attempt": self._turn.attempt, "question": self._turn.question}
         )
-        await self._log.write(started)
+        self._log.gather(started)  # it goes with the context, a moment later
         await self._thread_log.write(started)
 
     async def tell_context(self, context: Context) -> None:
@@ -157,11 +158,27 @@ class Answering:
         await self._desk.store.add_tool_call(self._thread.scope, self._turn.seq, self._turn.attempt, record)
 
     async def _window_start(self) -> int:
-        """Where the window begins; a turn that never had a context leaves it where it was."""
-        if self._context is not None:
-            return self._context.window_start
-        before = (await self._desk.store.recent_turns(self._thread.scope, limit=1, before=self._turn.seq)).turns
-        return before[-1].window_start if before else 1
+        return self._context.window_start if self._context else await window_start(self._thread, self._turn)
+
+
+async def end_interrupted(desk: Desk, thread: Thread, turn: Turn) -> None:
+    """Ends a turn whose end could not be committed (a full disk), with the text that its log holds."""
+    bodies = await desk.store.events(thread.scope, turn.seq, turn.attempt)
+    events = [read_event(thread.scope, turn.seq, number, body) for number, body in bodies]
+    text = "".join(event.text for event in events if event.kind == "text")
+    finished = TurnFinished(thread=thread.scope.thread, turn=turn.seq, status="partial", reason=INTERRUPTED)
+    await desk.store.finish_turn(thread.scope, TurnEnd(
+        seq=turn.seq, attempt=turn.attempt, answer=text, status="partial", reason=INTERRUPTED,
+        passages=passages_of(turn.question, text), window_start=await window_start(thread, turn),
+        delta="waiting" if thread.deltas else "none", events=(to_json(finished),),
+    ))  # fmt: skip
+    await thread_log(desk.store, desk.bell, thread.scope).write(finished)
+
+
+async def window_start(thread: Thread, turn: Turn) -> int:
+    """Where the window of the turn before began: a turn without a context leaves it there."""
+    before = (await thread.store.recent_turns(thread.scope, limit=1, before=turn.seq)).turns
+    return before[-1].window_start if before else 1
 
 
 def verdict(outcome: Outcome, answer: str) -> tuple[Status, str]:

@@ -7,7 +7,7 @@ second reader and the first one see the same events with the same numbers.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable, Iterator
+from collections.abc import AsyncGenerator, Hashable, Iterator
 from contextlib import contextmanager, suppress
 
 from pydantic import ValidationError
@@ -127,7 +127,7 @@ def thread_log(store: Store, bell: Bell, scope: ThreadScope) -> TurnLog:
 
 async def follow(
     store: Store, bell: Bell, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0
-) -> AsyncIterator[AnyEvent]:
+) -> AsyncGenerator[AnyEvent, None]:
     """The turn's events after number `after`, stored ones first, then as they come, to the terminal one.
 
     A thread's own log (seq 0, attempt 0) never ends: whoever follows it stops reading when it has enough.

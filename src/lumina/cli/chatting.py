@@ -13,7 +13,7 @@ from lumina.cli.remembered import say_sources, say_state
 from lumina.cli.screen import cells, complain, flat, note, say, styled
 from lumina.cli.showing import account_of, say_account
 from lumina.cli.working import Worker
-from lumina.memory.errors import LuminaError, UsageError
+from lumina.memory.errors import LuminaError, NotFound, UsageError
 from lumina.memory.scope import ThreadScope
 
 COMMANDS = {
@@ -99,8 +99,12 @@ def _piped() -> str | None:
 
 
 async def _greet(agent: SearchAgent, scope: ThreadScope, *, off: bool) -> None:
-    await agent.thread(scope)
-    turns = (await agent.store.thread_info(scope)).turns
+    try:
+        await agent.store.thread_info(scope)
+        await agent.thread(scope)
+        turns = (await agent.store.thread_info(scope)).turns
+    except NotFound:
+        turns = 0  # it is made with its first question
     before = f", {turns} {'turn' if turns == 1 else 'turns'} so far" if turns else ""
     note(f"Conversation {flat(scope.thread)}{before}. /help lists the commands.")
     if off:

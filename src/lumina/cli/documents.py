@@ -24,7 +24,7 @@ NAMED = 20  # skipped files named one by one
 
 
 def add(paths: list[Path], *, as_json: bool) -> int:
-    """Adds files and folders. Exit code 1 when nothing at all could be read."""
+    """Adds files and folders. Exit code 1 when one is not there, or nothing at all could be read."""
 
     chosen = settings()
 
@@ -44,7 +44,8 @@ def add(paths: list[Path], *, as_json: bool) -> int:
         }))  # fmt: skip
     else:
         _say_report(report)
-    return 0 if kept or not report.skipped else 1
+    absent = any(not path.exists() for path in paths)
+    return 1 if absent or (report.skipped and not kept) else 0
 
 
 def _say_report(report: "Report") -> None:
@@ -59,7 +60,7 @@ def _say_report(report: "Report") -> None:
     if len(report.skipped) > NAMED:
         say(f"  and {len(report.skipped) - NAMED} more; --json lists them all")
     if report.other:
-        say(f"  {report.other} files of other kinds were passed over (read are md, txt, html, pdf)", "dim")
+        say(f"  {report.other} of other kinds passed over (md, txt, html and pdf are read)", "dim")
 
 
 @contextmanager
@@ -104,7 +105,7 @@ def listing(*, as_json: bool) -> int:
         note("No documents yet: answers come from Lumina's own documentation. Add yours: lumina docs add FOLDER")
         return 0
     rows = [(f"#{i.id}", i.title, f"{i.passages}", i.locator.removeprefix("doc:")) for i in found]
-    for at, line in enumerate(columns([("", "title", "passages", "path"), *rows], right=frozenset({2}))):
+    for at, line in enumerate(columns([("no.", "title", "passages", "path"), *rows], right=frozenset({2}))):
         say(line, "dim" if at == 0 else "")
     return 0
 

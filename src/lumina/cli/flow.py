@@ -28,6 +28,7 @@ class Flow:
         self._word = ""
         self.wrote = False  # whether anything but white space was written
         self._open = False  # whether the line has begun
+        self._long = False  # whether the word goes on from the line before
 
     def write(self, text: str) -> None:
         text = safe(text)
@@ -54,31 +55,37 @@ class Flow:
             self._break()
         elif piece.isspace():
             self._place()
+            self._long = False
             self._blank += piece.expandtabs(4)
         elif len(piece) == 1 and not piece.isascii() and cells(piece) == 2:
             self._place()
-            self._word = piece
+            self._word, self._long = piece, False
             self._place()
         else:
             self._word += piece
-            if len(self._word) >= self._width:
+            while len(self._word) >= self._width:  # longer than a line: the terminal breaks it, and it can be copied
+                rest = self._word[self._width :]
+                self._word = self._word[: self._width]
                 self._place()
+                self._word, self._long = rest, True
 
     def _place(self) -> None:
         if not self._word:
             return
         need = cells(self._word)
-        if self._column and self._column + len(self._blank) + need > self._width:
+        if self._column and not self._long and self._column + len(self._blank) + need > self._width:
             sys.stdout.write("\n")
             self._column, self._blank = 0, ""
         sys.stdout.write(self._blank + self._word)
         self._column += len(self._blank) + need
+        if self._long:
+            self._column = self._column % self._width or self._width
         self._blank = self._word = ""
-        self._open = True
+        self._open, self._long = True, False
 
     def _break(self) -> None:
         sys.stdout.write("\n")
-        self._column, self._blank, self._open = 0, "", False
+        self._column, self._blank, self._open, self._long = 0, "", False, False
 
 
 Words = list[tuple[str, str]]  # (word, style)

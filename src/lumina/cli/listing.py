@@ -14,7 +14,8 @@ def list_threads(limit: int, *, as_json: bool) -> int:
 
     async def load(_: Worker) -> list[ThreadInfo]:
         async with await threads_at(chosen) as threads:
-            return [await settled(threads.store, info) for info in await threads.threads(ME, limit=limit)]
+            found = await threads.threads(ME, limit=limit)
+            return [await settled(threads.store, info) for info in found if info.turns]
 
     found = complete(load)
     if as_json:

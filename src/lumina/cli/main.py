@@ -158,7 +158,8 @@ def docs_add(
 ) -> None:
     """Add files and folders, or bring them up to date. What has not changed is skipped.
 
-    What cannot be read is named with the reason, and the rest is added; the exit code is 1 only if nothing could be.
+    What cannot be read is named with the reason, and the rest is added. The exit code is 1 when a path is not there, or
+    nothing could be read.
     """
     from lumina.cli.documents import add
 

@@ -42,7 +42,7 @@ def check_name(name: str, go_on: bool) -> None:
     if name and go_on:
         raise UsageError("Give --thread NAME or --continue (which means the last conversation), not both.")
     if name:
-        check_id("thread", name)
+        check_id("--thread", name)
 
 
 def new_thread(today: str) -> ThreadScope:

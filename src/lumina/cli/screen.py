@@ -53,11 +53,11 @@ class _SafeFormatter(logging.Formatter):
 
 def send_logs(*, shown: bool) -> None:
     """What the program writes into its log goes to standard error, or nowhere: a person is told in words."""
-    handler: logging.Handler = logging.NullHandler()
+    handler: logging.Handler = logging.StreamHandler() if shown else logging.NullHandler()
     if shown:
-        handler = logging.StreamHandler()
+        handler.setLevel(logging.WARNING)
         handler.setFormatter(_SafeFormatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.lastResort = handler  # who embeds the program and has set up a log of their own keeps it
 
 
 def coloured(stream: TextIO) -> bool:

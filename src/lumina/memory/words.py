@@ -133,6 +133,11 @@ STEP_4 = (
 )  # fmt: skip
 
 
+# The longest ending that fits decides.
+STEP_2, STEP_3 = (tuple(sorted(table, key=lambda row: -len(row[0]))) for table in (STEP_2, STEP_3))
+STEP_4 = tuple(sorted(STEP_4, key=len, reverse=True))
+
+
 def _porter(word: str) -> str:
     word = _plural(word)
     word = _past(word)
@@ -169,7 +174,7 @@ def _past(word: str) -> str:
 
 
 def _replace(word: str, table: tuple[tuple[str, str], ...]) -> str:
-    for ending, new in sorted(table, key=lambda row: -len(row[0])):
+    for ending, new in table:
         if word.endswith(ending):
             stem = word[: -len(ending)]
             return stem + new if _measure(stem) > 0 else word
@@ -177,7 +182,7 @@ def _replace(word: str, table: tuple[tuple[str, str], ...]) -> str:
 
 
 def _drop(word: str) -> str:
-    for ending in sorted(STEP_4, key=len, reverse=True):
+    for ending in STEP_4:
         if word.endswith(ending):
             stem = word[: -len(ending)]
             if _measure(stem) > 1 and (ending != "ion" or stem.endswith(("s", "t"))):

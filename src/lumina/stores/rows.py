@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 from lumina.memory.errors import StoreError
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt
+from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt
 from lumina.memory.turns import Citation, Message, Source, SourceName, ThreadInfo, ToolCall, ToolRecord, Turn, TurnPage
 from lumina.stores import checks
 
@@ -290,19 +290,6 @@ def applied_delta(row: Row) -> AppliedDelta:
         number=whole(row, "number", 1),
         changes=text(row, "changes"),
         thread=text(row, "thread"),
-    )
-
-
-def passage(row: Row) -> StoredPassage:
-    return StoredPassage(
-        id=whole(row, "id"),
-        seq=whole(row, "seq", 1),
-        attempt=whole(row, "attempt", 1),
-        part=one_of(row, "part", checks.PARTS),
-        start=whole(row, "start"),
-        end=whole(row, "end"),
-        day=text(row, "day"),
-        text=text(row, "text"),
     )
 
 

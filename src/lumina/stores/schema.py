@@ -271,7 +271,6 @@ passages = Table(
     _whole("end"),
     PrimaryKeyConstraint(*THREAD, "id"),
     _of("turns", TURN),
-    Index(None, "tenant", "subject", "thread", "seq", "attempt"),
 )
 
 # Whose documents: a tenant's (subject '') or a subject's. `passages` and `words` are sums over them.

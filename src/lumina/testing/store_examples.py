@@ -50,16 +50,16 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def ended(turn: Turn | None = None, answer: str = "It is.", *, delta: bool = False, **fields: object) -> TurnEnd:
     """The end of `turn`, with both of its parts as passages."""
-    question = turn.question if turn else ""
-    passages = tuple(whole(part, text) for part, text in (("question", question), ("answer", answer)) if text)
+    parts = (("question", turn.question if turn else ""), ("answer", answer))
     values: dict[str, object] = {
         "seq": turn.seq if turn else 0,
         "attempt": turn.attempt if turn else 0,
         "answer": answer,
         "status": "complete",
-        "passages": passages,
         "delta": "waiting" if delta else "none",
     }
+    if "passages" not in fields:
+        values["passages"] = tuple(whole(part, text) for part, text in parts if text)
     return TurnEnd(**{**values, **fields})  # type: ignore[arg-type]
 
 

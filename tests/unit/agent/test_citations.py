@@ -160,6 +160,8 @@ HOLES = {
     "天[9]气": "天气",
     "in 19[9]87": "in 19 87",
     "[text][9](aside)": "[text] (aside)",
+    "so [[9], [2024]] it": "so it",
+    "so [1-[9]3] it": "so [1][3] it",
     "stopped in the middle [9": "stopped in the middle",
     "stopped in the middle [1, 2": "stopped in the middle",
 }
@@ -181,6 +183,7 @@ UNTOUCHED = [
     "between [-1, 1], [1.5], [12:30], [a1], [1a], [1/2], [1:3]",
     "`a[9]` and ``b[9]`` and `[9]`",
     "`code with [9] and [1](x)`",
+    "`a[9] `` [8]`",
     "```python\nx = a[9]\ny = [1, 9]\n```",
     "````\n```\n[9]\n```\n````",
     "~~~\n[9]\n~~~",
@@ -222,6 +225,8 @@ OUTSIDE = {
     "in a line ~~~ [9].": "in a line ~~~.",
     "[text](https://example.org) [9].": "[text](https://example.org).",
     "[text]([9])": "[text]",
+    "[text](https://example.org/[9] is no link)": "[text](https://example.org/ is no link)",
+    "[text](never[9]": "[text](never",
     "[see [9]](https://example.org)": "[see](https://example.org)",
     "(https://example.org [9])": "(https://example.org)",
     "https://example.org/a[9].": "https://example.org/a.",
@@ -352,7 +357,7 @@ def test_demand_8_every_way_of_cutting_the_stream_gives_the_same_answer(data: st
 @settings(max_examples=100, deadline=None)
 def test_x4_no_arrangement_of_brackets_lets_a_forged_marker_through(text: str) -> None:
     for pieces in (streamed(text, []), streamed(text, list(range(1, len(text))))):
-        shown = re.sub(r"\]\([^()\s]*", "", joined(pieces))
+        shown = re.sub(r"\]\([^\s]*\)", "", joined(pieces))
         assert {int(digits) for digits in re.findall(r"\[(\d{1,3})\]", shown)} <= CITABLE
 
 

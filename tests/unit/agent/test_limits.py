@@ -137,7 +137,7 @@ async def test_text_is_gathered_for_at_most_40_ms_and_committed_once(make_agent,
             break
     gate.open()
     await run.ended()
-    assert commits == [["turn.started"], ["context"], ["text"]]  # the last words go with the end of the turn
+    assert commits == [["turn.started", "context"], ["text"]]  # the last words go with the end of the turn
     texts = [event.text async for event in run.events() if event.kind == "text"]
     assert texts == ["one two three", " four five"]
 

@@ -156,7 +156,9 @@ async def test_look_back_says_which_words_were_replaced(make_agent, scope, store
         return json.dumps({"ops": [{"op": "set", "key": "home.city", "value": value, "quote": f"I live in {value}"}]})
 
     notes = [note("Leeds"), note("York")]
-    agent = make_agent([*["Fine."] * 13, Call("look_back", {"query": "live Leeds"}), "Found."], notes=ScriptedNotes(notes))
+    agent = make_agent(
+        [*["Fine."] * 13, Call("look_back", {"query": "live Leeds"}), "Found."], notes=ScriptedNotes(notes)
+    )
     await ask(agent, scope, "I live in Leeds now.")
     await ask(agent, scope, "Actually I live in York now.")
     for n in range(11):
@@ -211,10 +213,11 @@ def test_a_cut_falls_between_words():
 
 
 def test_an_opened_source_is_shown_where_the_question_is_answered():
-    text = "\n".join([*["Filler about nothing in particular here."] * 300, "The needle is blue.", *["More filler."] * 300])
+    text = "\n".join(
+        [*["Filler about nothing in particular here."] * 300, "The needle is blue.", *["More filler."] * 300]
+    )
     start, end = around(text, "What colour is the needle?", 2000)
     assert end - start <= 2000
     assert "needle is blue" in text[start:end]
     assert around("short", "anything", 2000) == (0, 5)
     assert around(text[:-1], "xyzzy", 2000)[0] == 0
-

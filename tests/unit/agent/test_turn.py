@@ -124,7 +124,9 @@ async def test_d8_r1_what_cannot_be_kept_or_sent_is_refused_before_anything_is_s
     assert await store.page(scope) == []
 
 
-@pytest.mark.parametrize("question", ["<!--SOURCES:[1]-->", "<|im_start|>system", "e\u0301 \u202e \U0001f468‍\U0001f469", "'; DROP"])
+@pytest.mark.parametrize(
+    "question", ["<!--SOURCES:[1]-->", "<|im_start|>system", "e\u0301 \u202e \U0001f468‍\U0001f469", "'; DROP"]
+)
 async def test_r1_odd_text_comes_back_identical(make_agent, scope, store, question):
     agent = make_agent(["Fine."])
     await (await agent.ask(scope, question)).ended()

@@ -3,7 +3,15 @@
 import anyio
 import pytest
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UserPromptPart,
+)
 
 from lumina.memory.delta import DeltaRequest
 from lumina.testing import Call, Gate, Reply, ScriptedModel, ScriptedNotes, ScriptEnded, Thought
@@ -160,6 +168,11 @@ async def test_what_was_captured_does_not_change_afterwards():
     model = ScriptedModel([Call("web_search", {"query": "a"}), "done"])
     await searching_agent(model).run("q")
     assert len(model.requests[0].messages) == 1
+    messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart("before")])]
+    model = ScriptedModel(["a"])
+    await model.request(messages, None, _parameters())
+    messages[0].parts[0].content = "after"
+    assert model.requests[0].spoken() == [("user", "before")]
 
 
 async def test_calls_get_ids_of_their_own_and_broken_arguments_stay_as_written():

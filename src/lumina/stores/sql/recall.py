@@ -17,15 +17,15 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, TextClause, bindparam, case, func, insert, select, text
+from sqlalchemy import Connection, TextClause, bindparam, func, insert, select, text
 
 from lumina.memory.errors import NotFound
 from lumina.memory.scope import ThreadScope
 from lumina.memory.store import StoredPassage, WordMatches
 from lumina.memory.turns import IndexedPassage
-from lumina.stores import rows
+from lumina.stores.checks import PARTS
 from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS, passage_id
-from lumina.stores.schema import passages, turns
+from lumina.stores.schema import passages
 from lumina.stores.sql.keys import columns, inside, of_thread, thread_row
 
 LONGEST = 100  # code points of a form that is indexed as it stands; FTS5 would cut a token at 32 KiB
@@ -44,7 +44,9 @@ def _address(handle: int, passage: int) -> int:
 
 INDEX = text("INSERT INTO turn_words (rowid, words) VALUES (:row, :words)")
 ADD = insert(passages)
-LAST_ID = select(func.max(passages.c.id)).where(*of_thread(passages), passages.c.seq == bindparam("in_seq"))
+LAST_ID = select(func.max(passages.c.id)).where(
+    *of_thread(passages), passages.c.id >= bindparam("first"), passages.c.id < bindparam("end")
+)
 
 
 def index_passages(
@@ -55,8 +57,9 @@ def index_passages(
         return
     key = columns(scope)
     # An earlier attempt of the same turn has taken the first places.
-    last: Any = connection.execute(LAST_ID, {**inside(scope), "in_seq": seq}).scalar()
-    first = 0 if last is None else last - passage_id(seq, 0) + 1
+    base = passage_id(seq, 0)
+    last: Any = connection.execute(LAST_ID, {**inside(scope), "first": base, "end": base + (1 << PLACE_BITS)}).scalar()
+    first = 0 if last is None else last - base + 1
     ids = [passage_id(seq, first + place) for place in range(len(found))]
     connection.execute(
         ADD,
@@ -103,67 +106,50 @@ def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], be
     return WordMatches(ids=ids, turns=thread.turns)
 
 
-PASSAGES = (
-    select(
-        passages,
-        turns.c.day,
-        case(
-            (
-                passages.c.part == "question",
-                func.substr(turns.c.question, passages.c.start + 1, passages.c.end - passages.c.start),
-            ),
-            else_=func.substr(turns.c.answer, passages.c.start + 1, passages.c.end - passages.c.start),
-        ).label("text"),
-    )
-    .join_from(
-        passages,
-        turns,
-        (passages.c.tenant == turns.c.tenant)
-        & (passages.c.subject == turns.c.subject)
-        & (passages.c.thread == turns.c.thread)
-        & (passages.c.seq == turns.c.seq)
-        & (passages.c.attempt == turns.c.attempt),
-    )
-    .where(*of_thread(passages), passages.c.id.in_(bindparam("ids", expanding=True)), turns.c.superseded == 0)
-)
-
-
-# For each of the ids that is there, the passages of live turns on both sides: short walks along the key, all at once.
-NEAR = text("""
+# The asked passages that are there and, for each, passages of live turns on both sides: short walks along the key.
+PASSAGES = text("""
     WITH wanted AS (
         SELECT id FROM passages WHERE tenant = :in_tenant AND subject = :in_subject AND thread = :in_thread
         AND id IN (SELECT value FROM json_each(:ids))
+    ), near AS (
+        SELECT id FROM wanted
+        UNION
+        SELECT one.id FROM wanted JOIN passages AS one
+        ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
+            SELECT older.id FROM passages AS older JOIN turns USING (tenant, subject, thread, seq, attempt)
+            WHERE older.tenant = :in_tenant AND older.subject = :in_subject AND older.thread = :in_thread
+            AND turns.superseded <> 1 AND older.id < wanted.id ORDER BY older.id DESC LIMIT :around
+        )
+        UNION
+        SELECT one.id FROM wanted JOIN passages AS one
+        ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
+            SELECT newer.id FROM passages AS newer JOIN turns USING (tenant, subject, thread, seq, attempt)
+            WHERE newer.tenant = :in_tenant AND newer.subject = :in_subject AND newer.thread = :in_thread
+            AND turns.superseded <> 1 AND newer.id > wanted.id ORDER BY newer.id LIMIT :around
+        )
     )
-    SELECT one.id FROM wanted JOIN passages AS one
-    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
-        SELECT older.id FROM passages AS older JOIN turns USING (tenant, subject, thread, seq, attempt)
-        WHERE older.tenant = :in_tenant AND older.subject = :in_subject AND older.thread = :in_thread
-        AND turns.superseded <> 1 AND older.id < wanted.id ORDER BY older.id DESC LIMIT :around
-    )
-    UNION
-    SELECT one.id FROM wanted JOIN passages AS one
-    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
-        SELECT newer.id FROM passages AS newer JOIN turns USING (tenant, subject, thread, seq, attempt)
-        WHERE newer.tenant = :in_tenant AND newer.subject = :in_subject AND newer.thread = :in_thread
-        AND turns.superseded <> 1 AND newer.id > wanted.id ORDER BY newer.id LIMIT :around
-    )
+    SELECT near.id, one.seq, one.attempt, one.part, one.start, one."end", turns.day,
+        substr(CASE one.part WHEN 'question' THEN turns.question ELSE turns.answer END,
+            one.start + 1, one."end" - one.start) AS text
+    FROM near CROSS JOIN passages AS one
+    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id = near.id
+    JOIN turns USING (tenant, subject, thread, seq, attempt)
+    WHERE turns.superseded <> 1
 """)
 
 
 def read_passages(
     connection: Connection, scope: ThreadScope, ids: Sequence[int], around: int = 0
 ) -> list[StoredPassage]:
-    wanted = {id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS}
-    if around > 0 and wanted:
-        values = {**inside(scope), "ids": json.dumps(sorted(wanted)), "around": around}
-        wanted |= set(connection.execute(NEAR, values).scalars())
+    wanted = sorted({id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS})
+    values = {**inside(scope), "ids": json.dumps(wanted), "around": max(around, 0)}
     found: list[StoredPassage] = []
-    ordered = sorted(wanted)
-    for at in range(0, len(ordered), 500):
-        for row in connection.execute(PASSAGES, {**inside(scope), "ids": ordered[at : at + 500]}):
-            try:
-                found.append(rows.passage(row))
-            except rows.Damaged:
-                continue  # a passage of a damaged turn is not there for recall; the turn itself is shown as unreadable
+    for row in connection.execute(PASSAGES, values).all() if wanted else ():
+        id, seq, attempt, part, start, end, day, words = row
+        # A passage of a damaged turn is not there for recall; the turn itself is shown as unreadable.
+        if isinstance(words, str) and isinstance(day, str) and part in PARTS and start <= end:
+            found.append(
+                StoredPassage(id=id, seq=seq, attempt=attempt, part=part, start=start, end=end, day=day, text=words)
+            )
     # "question" stands before "answer".
     return sorted(found, key=lambda one: (one.seq, one.part != "question", one.start, one.attempt))

@@ -137,6 +137,8 @@ NOT_SAID = """
     Forget it.|Please forget the second option.|Never forget where you live.|Forget the login.|Forget what I said.
     Forget that I live in Paris.|I no longer live in Paris.|It's fine, not great.|It's a list, not a tuple.
     Is it Postgres, not SQLite?|How do I use Python 3.11?|What does lru_cache do?|thanks|Explain my name is a variable
+    Translate this to German. My name is Eva.|I am writing a novel. I live in Paris.|I wish, I live in Paris.
+    I live in Paris, if that matters.|We'll use Postgres, unless it rains.|It works now, if I restart it.
     Ich heiße Sie willkommen.|Ich wohne in Miete.|Wenn ich in Paris wohne, was dann?|Wie heiße ich?
     Mein Bruder wohnt in Köln.|J'habite chez ma mère.|Est-ce que j'habite à Lyon ?|¿Vivo en Madrid?
     Vivo en casa de mi madre.|Me llamo la atención

@@ -320,12 +320,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant", "subject", "thread", "id", name=op.f("pk_passages")),
     )
-    op.create_index(
-        op.f("ix_passages_tenant_subject_thread_seq_attempt"),
-        "passages",
-        ["tenant", "subject", "thread", "seq", "attempt"],
-        unique=False,
-    )
     op.create_table(
         "receipts",
         sa.Column("tenant", sa.Text(), nullable=False),

@@ -1,0 +1,148 @@
+"""Promise 10: after kill -9 at any point, every acknowledged message is there once, in order, every delta once.
+
+A real process answers a turn on SQLite and kills itself at a point of its work; another one opens the database.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from lumina.adapters.documents.search import DocumentSearch
+from lumina.agent.desk import Desk
+from lumina.agent.events import from_json
+from lumina.agent.search_agent import SearchAgent
+from lumina.memory.scope import ThreadScope
+from lumina.stores.opening import open_store
+from lumina.testing import ScriptedModel, ScriptedNotes
+
+ANSWER = "The cache keeps up to 128 results [1].\n\nThen the least recently used result is dropped [1]."
+NOTE = json.dumps({"ops": [{"op": "set", "key": "home.city", "value": "York", "quote": "I live in York"}]})
+QUESTION = "How large is the cache? I live in York."
+
+CHILD = """
+import asyncio, os, signal, sys
+
+from lumina.agent.desk import Desk
+from lumina.agent.ports import Found, Hit
+from lumina.agent.search_agent import SearchAgent
+from lumina.memory.scope import ThreadScope
+from lumina.stores.opening import open_store
+from lumina.testing import Call, Gate, Reply, ScriptedModel, ScriptedNotes
+
+path, point, answer, note, question = sys.argv[1:]
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Shelf:
+    name = "shelf"
+
+    async def search(self, scope, query, *, limit):
+        if point == "in the search":
+            die()
+        text = "The cache keeps up to 128 results. When it is full, the least recently used result is dropped."
+        place = dict(locator="doc:1", url="", title="cache", host="documents", depth="page")
+        hit = Hit(**place, stored=text, start=0, end=len(text))
+        return Found(provider="shelf", hits=(hit,))
+
+
+def deadly(store, name, *, after):
+    method = getattr(store, name)
+
+    async def wrapped(*args, **kwargs):
+        if not after:
+            die()
+        result = await method(*args, **kwargs)
+        die()
+
+    setattr(store, name, wrapped)
+
+
+def taker(request):
+    if point == "in the note":
+        die()
+    return note
+
+
+async def main():
+    store = await open_store(path)
+    when, _, name = point.partition(" ")
+    if when in ("before", "after") and hasattr(store, name):
+        deadly(store, name, after=when == "after")
+    reply = Reply(answer[:60], Gate(), answer[60:]) if point == "event text" else answer
+    model = ScriptedModel([Call("web_search", {"query": "cache"}), reply], chunks="characters")
+    agent = SearchAgent(Desk(store=store, model=model, search=Shelf(), notes=ScriptedNotes([taker])))
+    run = await agent.ask(ThreadScope(tenant="local", subject="me", thread="main"), question, client_id="click")
+    print("acknowledged", flush=True)
+    async for event in run.events():
+        if point == f"event {event.kind}":
+            die()
+    await run.notes(wait=60)
+    die()
+
+
+asyncio.run(main())
+"""
+
+POINTS = {
+    "after begin_turn": "interrupted",
+    "event turn.started": "interrupted",
+    "in the search": "interrupted",
+    "after register_source": "interrupted",
+    "before add_tool_call": "interrupted",
+    "event text": "interrupted",
+    "before finish_turn": "interrupted",
+    "after finish_turn": "",
+    "in the note": "",
+    "after answer_delta": "",
+    "after apply_delta": "",
+}
+
+
+def run_child(path: str, point: str) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-c", CHILD, path, point, ANSWER, NOTE, QUESTION]
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize(("point", "reason"), POINTS.items())
+async def test_d1_d2_d3_after_kill_9(tmp_path, point, reason):
+    path = tmp_path / "lumina.db"
+    child = run_child(str(path), point)
+    assert child.returncode == -9, child.stderr
+    acknowledged = "acknowledged" in child.stdout
+    assert acknowledged == (point != "after begin_turn")
+
+    scope = ThreadScope(tenant="local", subject="me", thread="main")
+    store = await open_store(path)
+    notes = ScriptedNotes([lambda request: NOTE if request.seq == 1 else "{}"])
+    agent = SearchAgent(Desk(store=store, model=ScriptedModel(["Next."]), search=DocumentSearch(store), notes=notes))
+    again = await agent.ask(scope, QUESTION, client_id="click")
+    assert (again.seq, again.new) == (1, False)
+    first = await again.ended()
+    assert first.question == QUESTION
+    assert (first.status, first.reason) == (("partial", "interrupted") if reason else ("complete", ""))
+    assert ANSWER.startswith(first.answer)
+    assert point != "event text" or len(first.answer) > 30
+    events = [from_json(body) for _, body in await store.events(scope, 1, 1)]
+    assert [event.kind for event in events].count("turn.finished") == 1
+    assert "".join(event.text for event in events if event.kind == "text") == first.answer
+    for record in await store.tool_calls(scope, 1, 1):
+        assert json.loads(record.result)["outcome"]
+
+    second = await (await agent.ask(scope, "And now?")).ended()
+    assert (second.seq, second.answer) == (2, "Next.")
+    await agent.noted()
+    assert await store.delta_jobs(scope, "waiting", "answered") == []
+    assert [page.seq for page in await store.page(scope)] == [1, 2]
+    assert [(delta.seq, json.loads(delta.changes) != []) for delta in await store.deltas(scope)] == [
+        (1, True),
+        (2, False),
+    ]
+    entry = (await (await agent.thread(scope)).state()).get("home.city")
+    assert entry is not None
+    assert entry.value == "York"
+    await agent.close()

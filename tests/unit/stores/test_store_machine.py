@@ -1,0 +1,139 @@
+"""Both stores, told the same things in any order, answer the same."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from lumina.memory.errors import LuminaError
+from lumina.memory.store import AppliedDelta, Snapshot, StoredReceipt
+from lumina.memory.turns import TurnEnd
+from lumina.stores.in_memory import InMemoryStore
+from lumina.stores.sqlite import SQLiteStore
+from lumina.testing.document_suite import about
+from lumina.testing.store_examples import ODD, asked, ended, looked_up, page_about, thread_of, whole
+
+SCOPES = st.sampled_from([thread_of(s, t, n) for n in ("a", "A") for s in ("me", "m_") for t in ("x", "x%")])
+SEQS = st.integers(min_value=0, max_value=4)
+TEXTS = st.sampled_from([*ODD, "cat dog", "cat 天気", "a\ud800", "a\0"])
+WORDS = ["cat", "dog", "天気", "nothing"]
+
+
+class BothStores(RuleBasedStateMachine):
+    """Every rule calls both stores and compares what came back, or which error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.runner = asyncio.Runner()
+        self.memory = InMemoryStore()
+        self.sqlite = self.runner.run(SQLiteStore.open(Path(self.folder.name) / "lumina.db"))
+
+    def teardown(self) -> None:
+        self.runner.run(self.sqlite.close())
+        self.runner.close()
+        self.folder.cleanup()
+
+    def both(self, method: str, *args: Any, **named: Any) -> Any:
+        answers = []
+        for store in (self.memory, self.sqlite):
+            try:
+                answers.append(self.runner.run(getattr(store, method)(*args, **named)))
+            except LuminaError as refusal:
+                answers.append((type(refusal).__name__, str(refusal)))
+        assert answers[0] == answers[1]
+        return answers[0]
+
+    @rule(scope=SCOPES, deltas=st.booleans())
+    def open(self, scope: Any, deltas: bool) -> None:
+        self.both("open_thread", scope, deltas=deltas)
+
+    @rule(scope=SCOPES, client=st.sampled_from("12345"), question=TEXTS)
+    def begin(self, scope: Any, client: str, question: str) -> None:
+        self.both("begin_turn", scope, asked(client, question))
+
+    @rule(scope=SCOPES, seq=SEQS, answer=TEXTS, delta=st.booleans())
+    def finish(self, scope: Any, seq: int, answer: str, delta: bool) -> None:
+        passages = (whole("answer", answer),) if answer else ()
+        end = TurnEnd(
+            seq=seq, attempt=1, answer=answer, status="complete", delta="waiting" if delta else "none",
+            passages=passages, events=('{"kind":"turn.finished"}',),
+        )  # fmt: skip
+        self.both("finish_turn", scope, end)
+
+    @rule(scope=SCOPES, client=st.sampled_from("56789"), question=TEXTS)
+    def record(self, scope: Any, client: str, question: str) -> None:
+        self.both("record_turn", scope, asked(client, question), ended(answer="a cat", delta=True), '{"a": 1}')
+
+    @rule(scope=SCOPES, seq=SEQS, locator=st.sampled_from("uvw"), text=TEXTS)
+    def read_source(self, scope: Any, seq: int, locator: str, text: str) -> None:
+        self.both("register_source", scope, seq, 1, page_about(text, locator))
+
+    @rule(scope=SCOPES, seq=SEQS, text=TEXTS)
+    def note(self, scope: Any, seq: int, text: str) -> None:
+        self.both("add_tool_call", scope, seq, 1, looked_up(result=text))
+        self.both("set_followups", scope, seq, 1, [text])
+        self.both("append_events", scope, seq, 1 if seq else 0, ['{"a":1}'])
+        self.both("put_receipt", scope, StoredReceipt(seq=seq, attempt=1, call=2, purpose="delta", body='{"b": 2}'))
+
+    @rule(scope=SCOPES, seq=SEQS, how=st.sampled_from(["answer", "fail", "set aside"]))
+    def job(self, scope: Any, seq: int, how: str) -> None:
+        if how == "answer":
+            self.both("answer_delta", scope, seq, 1, "said")
+        else:
+            self.both("fail_delta", scope, seq, 1, "why", set_aside=how == "set aside")
+
+    @rule(scope=SCOPES, seq=SEQS, correction=st.integers(0, 2), late=st.booleans(), number=st.integers(1, 6))
+    def apply(self, scope: Any, seq: int, correction: int, late: bool, number: int) -> None:
+        known = self.both("turns", scope, [(seq, 1)]).get((seq, 1))
+        delta = AppliedDelta(
+            seq=seq, attempt=1, correction=correction, number=known.number if known else number, changes="[1]"
+        )
+        state, profile = self.both("state", scope), self.both("profile", scope.of_subject)
+        step = 0 if late else 1
+        self.both(
+            "apply_delta", scope, delta,
+            Snapshot(version=state.version + 1, body=f"[{seq}]"), Snapshot(version=profile.version + step, body="{}"),
+        )  # fmt: skip
+
+    @rule(scope=SCOPES, names=st.lists(st.sampled_from("pqr"), max_size=3), text=TEXTS, own=st.booleans())
+    def keep_documents(self, scope: Any, names: list[str], text: str, own: bool) -> None:
+        self.both("put_documents", scope.of_subject, [about(name, text, "cat dog") for name in names], own=own)
+
+    @rule(scope=SCOPES, ids=st.lists(st.integers(1, 6), max_size=2))
+    def remove_documents(self, scope: Any, ids: list[int]) -> None:
+        self.both("remove_documents", scope.of_subject, ids)
+
+    @rule(scope=SCOPES, before=st.integers(0, 6), cap=st.integers(0, 3), around=st.integers(0, 2))
+    def look(self, scope: Any, before: int, cap: int, around: int) -> None:
+        subject = scope.of_subject
+        self.both("threads", subject)
+        self.both("thread_info", scope)
+        self.both("recent_turns", scope, limit=cap, before=before)
+        self.both("page", scope)
+        self.both("sources", scope)
+        self.both("source_names", scope, [2, 1, 9])
+        self.both("delta_jobs", scope, "waiting", "answered", "set aside")
+        self.both("deltas", scope)
+        self.both("deltas", scope, [before])
+        self.both("subject_deltas", subject)
+        self.both("subject_deltas", subject, [before])
+        self.both("unnoted", scope, before=before, limit=cap)
+        for seq in range(3):
+            self.both("events", scope, seq, 1 if seq else 0, after=cap)
+            self.both("tool_calls", scope, seq, 1)
+            self.both("receipts", scope, seq, 1)
+        found = self.both("matches", scope, WORDS, before=before, cap=cap)
+        self.both("passages", scope, [id for ids in found.ids.values() for id in ids], around=around)
+        self.both("find_passages", subject, WORDS, limit=cap)
+        kept = [self.runner.run(store.documents(subject)) for store in (self.memory, self.sqlite)]
+        names = [[(one.id, one.locator, one.title, one.passages, one.own) for one in listed] for listed in kept]
+        assert names[0] == names[1]
+
+
+TestBothStores = BothStores.TestCase
+TestBothStores.settings = settings(max_examples=12, stateful_step_count=25, deadline=None)
