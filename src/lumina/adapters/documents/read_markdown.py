@@ -100,7 +100,9 @@ def _plain(content: str, inline: MarkdownIt) -> str:
     for token in inline.parseInline(content)[0].children or []:
         if token.type in ("text", "code_inline"):
             pieces.append(token.content)
-        elif token.type in ("softbreak", "hardbreak"):
+        elif token.type == "softbreak":
+            pieces.append(" ")  # where an editor wrapped the line says nothing about the sentence
+        elif token.type == "hardbreak":
             pieces.append("\n")
     return "".join(pieces)
 
