@@ -15,7 +15,7 @@ from lumina.testing.scripted import chunked
 
 NUMBER = re.compile(r"[\[【［]\s{0,2}\d{1,7}(?:\s{0,2},\s{0,2}\d{1,7}){0,9}\s{0,2}[\]】］]")
 SOURCE = re.compile(r'"source": ?(\d{1,7})\b')
-HIDDEN = re.compile(r"<!--SOURCES:[^\n]{0,20000}?-->")
+HIDDEN = re.compile(r"<!--SOURCES:[^\n<]{0,20000}-->")
 
 
 class CopyingModel(PlayedModel):
