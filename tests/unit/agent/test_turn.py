@@ -26,8 +26,8 @@ async def test_a_question_becomes_a_cited_answer(make_agent, scope, store):
     run = await agent.ask(scope, "How large is the cache?")
     events = await events_of(run)
     assert [event.kind for event in events] == [
-        "turn.started", "context", "notice", "search.started", "search.finished", "source", "source", "text", "citation",
-        "turn.finished",
+        "turn.started", "context", "notice", "search.started", "search.finished", "source", "source",
+        "text", "citation", "turn.finished",
     ]  # fmt: skip
     assert [event.seq for event in events] == list(range(1, 11))
     turn = await run.ended()
@@ -148,7 +148,7 @@ async def test_an_asker_that_leaves_at_once_does_not_lose_the_question(make_agen
     agent = make_agent(["Kept."])
     await agent.thread(scope)
     asking = asyncio.create_task(agent.ask(scope, "Are you there?"))
-    while not await store.page(scope):
+    while not await store.page(scope):  # noqa: ASYNC110 - the store tells nobody that a turn has begun
         await asyncio.sleep(0)
     asking.cancel()
     await asyncio.wait({asking})

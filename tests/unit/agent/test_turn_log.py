@@ -86,11 +86,8 @@ async def test_a_commit_that_fails_in_the_background_is_raised_at_the_next_one(s
 
     monkeypatch.setattr(store, "append_events", full)
     log.gather(text("x" * 5000))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
     with pytest.raises(OSError, match="disk full"):
-        for _ in range(10):
-            await log.write(notice("n"))
+        await log.write(notice("n"))
 
 
 async def test_a_reader_hears_of_events_of_another_process_without_a_bell(store, scope, turn, monkeypatch):
