@@ -144,6 +144,7 @@ def commands() -> str:
         for parameter in command.params:
             option = parameter.param_type_name == "option"
             usage = ", ".join(parameter.opts) if option else (parameter.name or "").upper()
+            usage += f" {parameter.metavar}" if option and parameter.metavar else ""
             rows.append([f"`{usage}`", " ".join((getattr(parameter, "help", "") or "").split())])
         parts.append(grid(["argument or option", "meaning"], rows))
     return page("Commands", "What `lumina` can be told to do.", *parts)

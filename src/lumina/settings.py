@@ -51,7 +51,10 @@ class Settings(BaseSettings):
     )
     memory: Literal["on", "off"] = Field(
         default="on",
-        description="Whether anything is remembered from turn to turn. `off`: each question stands alone.",
+        description=(
+            "Whether anything is remembered from turn to turn. `off`: each question stands alone; no earlier turn and "
+            "nothing that was noted is read for it, and nothing is noted. The turn itself is kept and can be shown."
+        ),
         json_schema_extra={"allowed": "on, off"},
     )
     timezone: str = Field(

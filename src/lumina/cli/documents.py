@@ -52,7 +52,14 @@ def _say_report(report: "Report") -> None:
     counts = [(len(report.added), "added"), (len(report.changed), "changed"), (len(report.unchanged), "unchanged"),
               (len(report.removed), "removed"), (len(report.skipped), "skipped")]  # fmt: skip
     told = ", ".join(f"{number} {word}" for number, word in counts if number)
-    say(f"{told or 'Nothing to add'}." + (f" {report.passages} passages can be found." if report.passages else ""))
+    say(
+        f"{told or 'Nothing to add'}."
+        + (
+            f" {report.passages} {'passage' if report.passages == 1 else 'passages'} can be found."
+            if report.passages
+            else ""
+        )
+    )
     for row in report.noted[:NAMED]:
         say(f"  note: {flat(str(row.path))}: {flat(row.reason)}")
     for row in report.skipped[:NAMED]:
