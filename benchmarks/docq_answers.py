@@ -27,7 +27,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from docq import KINDS, Asked, asked
-
 from lumina.adapters.extractive.phrases import PHRASES
 from lumina.agent.events import AnyEvent, CitationMade, SourceRead, Text, TurnFinished
 from lumina.agent.search_agent import SearchAgent

@@ -89,10 +89,8 @@ def main() -> None:
         return
     print("turn     context ms   of turn 100   pointing back ms   tokens   bare twin ms")
     for row in rows:
-        ratio = row["ms"] / rows[0]["ms"]
-        print(
-            f"{row['turn']:6.0f} {row['ms']:12.2f} {ratio:12.2f}x {row['recall ms']:18.2f} {row['tokens']:8.0f} {row['bare ms']:14.2f}"
-        )
+        cells = (row["turn"], row["ms"], row["ms"] / rows[0]["ms"], row["recall ms"], row["tokens"], row["bare ms"])
+        print("{:6.0f} {:12.2f} {:12.2f}x {:18.2f} {:8.0f} {:14.2f}".format(*cells))
 
 
 if __name__ == "__main__":

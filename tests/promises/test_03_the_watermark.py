@@ -78,7 +78,10 @@ async def test_a_thread_without_a_delta_step_names_nothing(tmp_path: Path) -> No
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(plan=st.lists(st.sampled_from(["now", "never", "late"]), min_size=12, max_size=45), budget=st.sampled_from([400, 8000]))
+@given(
+    plan=st.lists(st.sampled_from(["now", "never", "late"]), min_size=12, max_size=45),
+    budget=st.sampled_from([400, 8000]),
+)
 async def test_every_turn_is_shown_noted_or_named(plan: list[str], budget: int) -> None:
     """The whole promise: no turn is gone without a trace, whatever happened to its delta."""
     async with await open_thread(None, deltas=True) as thread:

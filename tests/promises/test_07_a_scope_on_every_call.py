@@ -1,6 +1,7 @@
 """Promise 7: a scope on every call, and nothing of another's behind it (CASES A2, I3; DEMAND "Memory" 6, 7, 9)."""
 
 import inspect
+import json
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from lumina.stores.opening import open_store
 
 # Names chosen to look like one another's: delimiters, prefixes, wildcards, case, and normal forms.
 TWINS = [
-    "acme", "acme-corp", "ACME", "acme%", "acme_", "a&run_id=b", "a:b", "a/b", "*", "%", "jose\u0301", "jos\u00e9", "a b", "'--",
+    "acme", "acme-corp", "ACME", "acme%", "acme_", "a&run_id=b", "a:b", "a/b", "*", "%", "jose\u0301", "jos\u00e9",
+    "a b", "'--",
 ]  # fmt: skip
 
 
@@ -42,11 +44,11 @@ async def conversation(store: Store, scope: ThreadScope, canary: str) -> str:
         question = f"My secret word {n} is {canary} and I live in {canary}."
         context = await thread.context(question)
         await thread.record(context, f"Noted {canary}.")
-        await thread.apply(
-            '{"ops": [{"op": "set", "key": "secret.word", "value": "%s", "quote": "%s"},'
-            ' {"op": "set", "key": "home.city", "value": "%s", "quote": "I live in %s", "about": "subject"}]}'
-            % (canary, f"My secret word {n} is {canary}", canary, canary)
-        )
+        ops = [
+            {"op": "set", "key": "secret.word", "value": canary, "quote": f"My secret word {n} is {canary}"},
+            {"op": "set", "key": "home.city", "value": canary, "quote": f"I live in {canary}", "about": "subject"},
+        ]
+        await thread.apply(json.dumps({"ops": ops}))
     return "\n".join(message.content for message in (await thread.context("What is my secret word earlier?")).messages)
 
 

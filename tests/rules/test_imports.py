@@ -14,7 +14,7 @@ import pytest
 
 # What each may load: itself, the standard library, and these with what they need.
 PYDANTIC = ["pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"]
-BASE = [*PYDANTIC, "sqlalchemy", "greenlet", "aiosqlite", "alembic", "mako", "markupsafe"]
+BASE = [*PYDANTIC, "sqlalchemy", "greenlet", "alembic", "mako", "markupsafe"]
 HEAVY = [
     "pydantic_ai", "openai", "sqlalchemy", "alembic", "aiosqlite", "lxml", "sentencex", "pypdfium2", "markdown_it",
     "rich.markdown", "rich.live", "pydantic_settings", "numpy",

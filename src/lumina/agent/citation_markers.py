@@ -41,7 +41,7 @@ LEADS = (
 
 FILLING = frozenset(INVISIBLE + SPACES + SEPARATORS + DASHES + "^#")
 SIMPLE = re.compile(r"\[\^?(\d{1,9})\]")
-DASHED = re.compile(f"[{SPACES}{INVISIBLE}]*[{re.escape(DASHES)}][{SPACES}{INVISIBLE}]*")
+DASHED = re.compile(f"[{SPACES}{INVISIBLE}]{{0,8}}[{re.escape(DASHES)}][{SPACES}{INVISIBLE}]{{0,8}}")
 BREAKS = re.compile(f"[{SPACES}{SEPARATORS}{re.escape(OPENERS + CLOSERS)}^#\\\\]+")
 ITEM = re.compile(r"(\d+)(?:-(\d+))?")
 DIGITS = re.compile(r"\d+")

@@ -19,7 +19,7 @@ PUNCTUATION = "?!.,;:\"'“”„«»‘’()[]{}<>…¿¡？！。、，"
 Evidence = Literal["direct", "several", "thin"]
 
 ENOUGH = 0.9  # share of the question's idf weight that a passage must hold to be quoted as an answer
-CLEARLY = 0.07  # of the best score: by so much the best hit leads where it may stand alone
+CLEARLY = 0.12  # of the best score: by so much the best hit leads where it may stand alone
 AMONG = 3  # so many hits are quoted at most
 
 

@@ -14,7 +14,7 @@ from sentencex import get_sentence_boundaries  # pyright: ignore[reportAttribute
 LONGEST = 600  # code points; a longer sentence is a list or a table, and is cut between words
 WRAPPED = 60  # a line this long that ends without a stop was broken by a page's width
 STOPS = '.!?:;。！？…。؟।"”»)]'
-BLOCK = re.compile(r"\s*(?:[-*+•·‣|#>]|\d{1,3}[.)]\s)")
+BLOCK = re.compile(r"\s{0,8}(?:[-*+•·‣|#>]|\d{1,3}[.)]\s)")
 
 
 class Span(NamedTuple):

@@ -148,6 +148,7 @@ class Tools:
             "host": one_line(source.host, TITLE),
             "heading": one_line(hit.heading, HEADING),
             "covers": round(hit.coverage, 2),
+            "score": round(hit.score, 2),
             "text": text,
         }
         return shown, event

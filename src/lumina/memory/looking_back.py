@@ -46,16 +46,7 @@ async def recollect(
         return Recollection(reason=pointing.reason)
     passages = await store.passages(scope, ids, around=recall.AROUND)
     recalled = recall.decide(question, passages=passages, pointing=pointing, **known)
-    picks = recalled.picks[:CONSIDERED]
-    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
-    return Recollection(
-        fired=True,
-        reason=recalled.reason,
-        picks=picks,
-        extent=recalled.extent,
-        turns=await store.turns(scope, keys) if keys else {},
-        replaced=await replaced_values(store, scope, [pick.passage for pick in picks], state),
-    )
+    return await _recollection(store, scope, recalled, recalled.reason, state)
 
 
 async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
@@ -67,11 +58,17 @@ async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int
     recalled = recall.decide(
         query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True
     )
+    return await _recollection(store, scope, recalled, "The model asked.", state)
+
+
+async def _recollection(
+    store: Store, scope: ThreadScope, recalled: recall.Recalled, reason: str, state: State
+) -> Recollection:
     picks = recalled.picks[:CONSIDERED]
     keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
     return Recollection(
         fired=True,
-        reason="The model asked.",
+        reason=reason,
         picks=picks,
         extent="full",
         turns=await store.turns(scope, keys) if keys else {},
@@ -96,23 +93,3 @@ async def replaced_values(
         for quote, seq in replaced[passage.seq, passage.attempt, passage.part]
         if quote.start < passage.end and passage.start < quote.end
     }
-
-
-async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
-    """What a model finds that asks for it: recall without the gate, passages of turns with seq < before, best first."""
-    if before <= 1:
-        return Recollection(reason="every earlier turn is sent word for word")
-    matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
-    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
-    picks = recall.decide(
-        query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True
-    ).picks
-    keys = list(dict.fromkeys((pick.passage.seq, pick.passage.attempt) for pick in picks))
-    return Recollection(
-        fired=True,
-        reason="the model asked",
-        picks=picks,
-        extent="full",
-        turns=await store.turns(scope, keys) if keys else {},
-        replaced=await replaced_values(store, scope, [pick.passage for pick in picks], state),
-    )

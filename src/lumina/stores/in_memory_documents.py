@@ -19,7 +19,7 @@ class _Kept:
     own: bool
     added_at: str
     document: NewDocument
-    index: dict[str, list[ranking.Posting]]
+    index: dict[str, bytes]
     words: int
 
 
@@ -89,7 +89,7 @@ class InMemoryDocuments:
             {word: [(kept.id, kept.index[word]) for kept in mine if word in kept.index] for word in set(words)},
             passages=passages,
             total_words=sum(kept.words for kept in mine),
-            limit=max(limit, 0),
+            limit=limit,
         )
         hits = tuple(_hit(by_id[id], id, ordinal, n) for n, (id, ordinal) in enumerate(ranked.best))
         return PassageMatches(hits=hits, frequency=ranked.frequency, passages=passages)

@@ -27,7 +27,7 @@ PRAGMAS = (
     "foreign_keys = ON",
     "secure_delete = ON",
     "temp_store = MEMORY",
-    "cache_size = -16000",
+    "cache_size = -32000",
 )
 WRITE = {"lumina_begin": "BEGIN IMMEDIATE"}
 

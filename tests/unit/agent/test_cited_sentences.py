@@ -47,9 +47,7 @@ def test_japanese_sentences_end_at_their_own_stop() -> None:
 
 
 def test_the_claim_is_the_sentence_without_its_markers() -> None:
-    assert (
-        cited_sentences("So it is [1], and so [2][3] it stays [1].")[0].claim == "So it is, and so it stays."
-    )
+    assert cited_sentences("So it is [1], and so [2][3] it stays [1].")[0].claim == "So it is, and so it stays."
 
 
 def test_citations_of_the_stream_are_taken_as_they_are() -> None:
@@ -61,9 +59,7 @@ def test_citations_of_the_stream_are_taken_as_they_are() -> None:
     ]
 
 
-PARTS = st.sampled_from(
-    ["[1]", "[2]", " ", "Word", " word", ". ", ".", "\n", "\n\n", "- ", "|", "# ", "é", "😀", "? "]
-)
+PARTS = st.sampled_from(["[1]", "[2]", " ", "Word", " word", ". ", ".", "\n", "\n\n", "- ", "|", "# ", "é", "😀", "? "])
 
 
 @given(st.lists(PARTS, max_size=40).map("".join))

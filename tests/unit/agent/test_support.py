@@ -58,9 +58,7 @@ def test_more_of_a_sentence_in_the_source_is_a_higher_score(page: SourceText) ->
 def test_x5_the_passage_is_the_sentences_that_hold_the_words_and_their_offsets_are_exact(
     page: SourceText,
 ) -> None:
-    assert shown("The inner basin is closed to fishing boats.", page)[0].startswith(
-        "Fishing boats are not allowed"
-    )
+    assert shown("The inner basin is closed to fishing boats.", page)[0].startswith("Fishing boats are not allowed")
     assert shown("The café Ångström is open.", page) == ["😀 The café Ångström is open."]
     apart = shown("Mara Lindqvist built it and the ferry leaves for Sundvik.", page)
     assert [text.split()[0] for text in apart] == ["Harbour", "The"]
@@ -165,9 +163,7 @@ def test_what_is_read_from_a_claim() -> None:
         "FBI",
         "IBM",
     ]
-    assert [
-        d.values for d in numbers("Twenty-five of 1,234 (3.5 %) and two million in 2018–19, not A320")
-    ] == [
+    assert [d.values for d in numbers("Twenty-five of 1,234 (3.5 %) and two million in 2018–19, not A320")] == [
         ("1234", "1.234"),
         ("3.5",),
         ("2018",),
@@ -175,9 +171,7 @@ def test_what_is_read_from_a_claim() -> None:
         ("25",),
         ("2000000",),
     ]
-    assert [
-        d.dates for d in dates("2020-05-01 and 3/4/2019, on 1 May 2020, May 1st and June 2019, but may")
-    ] == [
+    assert [d.dates for d in dates("2020-05-01 and 3/4/2019, on 1 May 2020, May 1st and June 2019, but may")] == [
         ((2020, 5, 1),),
         ((2019, 4, 3), (2019, 3, 4)),
         ((2020, 5, 1),),
@@ -185,9 +179,7 @@ def test_what_is_read_from_a_claim() -> None:
         ((2019, 6, 0),),
     ]
     assert len(negations("It is not so, isn't it, non-stop, never")) == 3
-    assert [d.text for d in quotations('he said "so it is then" of "it" and "The Long Title"')] == [
-        "so it is then"
-    ]
+    assert [d.text for d in quotations('he said "so it is then" of "it" and "The Long Title"')] == ["so it is then"]
     assert fold_quote("A “b”\n – c") == 'a "b" - c'
 
 
@@ -196,15 +188,11 @@ TEXTS = st.text(alphabet=st.sampled_from('ab1 .,\n"“A’-|*é日?!😀'), max_
 
 @given(TEXTS, TEXTS)
 @settings(max_examples=100, deadline=None)
-def test_any_text_gives_spans_within_the_source_in_order_and_at_most_three_sentences(
-    claim: str, text: str
-) -> None:
+def test_any_text_gives_spans_within_the_source_in_order_and_at_most_three_sentences(claim: str, text: str) -> None:
     source = SourceText(text)
     found = support(claim, source)
     assert 0.0 <= found.score <= 1.0
-    assert (
-        sum(sum(1 for s in source.spans if span.start <= s.start < span.end) for span in found.passage) <= 3
-    )
+    assert sum(sum(1 for s in source.spans if span.start <= s.start < span.end) for span in found.passage) <= 3
     edges = [edge for span in found.passage for edge in span]
     assert edges == sorted(edges)
     assert all(0 <= start < end <= len(text) for start, end in found.passage)

@@ -14,12 +14,12 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from lumina.agent.ports import PassageMatches, StoredPassage
-from lumina.memory.words import content_words, forms
+from lumina.memory.words import STOP_WORDS, content_words, forms, words
 
 CANDIDATES = 100
 
@@ -34,12 +34,21 @@ PATH = 0.2  # the same for all headings above
 PAIRS = 0.1  # per share of the question's neighbouring words that stand side by side
 NAMED = 0.4  # an asked-for name stands in it, letter for letter
 DEFINED = 0.3  # the passage is where an asked-for name is defined
+PLAIN = 0.15  # ... where a plain word of the question is defined as a name: `zip(*iterables)`
+JOINED = 0.3  # the last heading names two neighbouring words of the question in one: "set a timeout", `settimeout`
+SUBJECT = 0.2  # the document's title begins with a word of the question: "shutil — High-level file operations"
+CODE = -0.2  # per share of the passage that is lines of code: what explains comes before what only shows
 LAST = -0.5  # release notes and C-level reference
 WINDOW_WORDS = 30
 
 # A name from a program: with a dot, an underscore, a call's brackets, or a capital inside. Every part is
 # bounded.
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(?:\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,8}(?:\(\))?")
+# Words of a question that no answer need repeat: "How does it work?"
+EMPTY_WORDS = frozenset(forms("work use do happen mean need want exist way"))
+SAYS_LITTLE = 0.3  # of their weight, where it is asked whether a passage holds the question
+CODE_LINES = (">>> ", "... ", "    ", "\t", "$ ", "import ", "from ", "def ", "print(")
+TITLE_ENDS = re.compile(r"[\s—–:-]")
 # What release notes call themselves: how their titles begin, what their files and folders are named.
 RELEASE_TITLES = (
     "what's new",
@@ -58,12 +67,14 @@ C_CODE = re.compile(r"\b[A-Za-z_]{2,40} \*{1,2}[A-Za-z_]{1,60}|\bvoid \*|\)\s?;"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A question as the ranking sees it: its content words with how often each is asked, pairs, program
-    names.
+    names, its plain words as they are written, and neighbours of these joined and folded.
     """
 
     words: dict[str, int]
     pairs: frozenset[tuple[str, str]]
     names: tuple[str, ...]
+    plain: frozenset[str] = frozenset()
+    joined: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +92,29 @@ def read_question(text: str) -> Question:
     folded = content_words(text) or forms(text)
     # A part of a name is asked for even where it would be a stop word: `re.split`.
     asked = dict.fromkeys([*folded, *(form for name in names for form in forms(name))], 1)
+    plain = [raw for word in words(text) if (raw := text[word.start : word.end]).lower() not in STOP_WORDS]
     return Question(
         words=asked,
         pairs=frozenset(pair for pair in pairwise(folded) if pair[0] != pair[1]),
         names=names,
+        plain=frozenset(plain),
+        joined=frozenset(_joined(plain)),
     )
+
+
+def _joined(plain: Sequence[str]) -> Iterator[str]:
+    for at, first in enumerate(plain):
+        for second in plain[at + 1 : at + 3]:
+            joined = forms(first + second)
+            if len(joined) == 1:
+                yield joined[0]
 
 
 def rank(question: Question, matches: PassageMatches) -> list[Ranked]:
     """The candidates, best first."""
     idf = {word: _idf(matches, word) * times for word, times in question.words.items()}
-    weight = _Weight(idf=idf, total=sum(idf.values()) or 1.0)
+    weight = _weight(idf)
+    telling = _weight({word: held * (SAYS_LITTLE if word in EMPTY_WORDS else 1) for word, held in idf.items()})
     bodies = [forms(hit.body) for hit in matches.hits]
     average = sum(map(len, bodies)) / max(len(bodies), 1) or 1.0
     lexical = [_bm25(body, idf, average) for body in bodies]
@@ -107,9 +130,11 @@ def rank(question: Question, matches: PassageMatches) -> list[Ranked]:
         score += WINDOW * _window(body, weight)
         score += HEADING * weight.share(last) + TITLE * weight.share(title) + PATH * weight.share(path)
         score += PAIRS * _pairs(question, body)
-        score += _names(question, hit)
+        score += _names(question, hit) + _plain_names(question, hit)
+        score += CODE * _code(hit.body)
         score += LAST * _comes_last(question, hit)
-        ranked.append(Ranked(passage=hit, score=score, coverage=weight.share(held | last)))
+        coverage = telling.share(held | last | _folded(_subject(hit.title)))
+        ranked.append(Ranked(passage=hit, score=score, coverage=coverage))
     return sorted(ranked, key=lambda one: (-one.score, one.passage.locator, one.passage.ordinal))
 
 
@@ -123,6 +148,15 @@ class _Weight:
     def share(self, held: Collection[str]) -> float:
         """Which share (0-1) of the question's weight stands in `held`."""
         return sum(weight for word, weight in self.idf.items() if word in held) / self.total
+
+
+def _weight(idf: dict[str, float]) -> _Weight:
+    return _Weight(idf=idf, total=sum(idf.values()) or 1.0)
+
+
+def _subject(title: str) -> str:
+    """What a reference page is about, as it names itself first: "shutil — High-level file operations"."""
+    return TITLE_ENDS.split(title.strip(), maxsplit=1)[0]
 
 
 def _documents(hits: Sequence[StoredPassage], lexical: Sequence[float]) -> dict[str, float]:
@@ -193,6 +227,26 @@ def _names(question: Question, hit: StoredPassage) -> float:
         score += NAMED * _fit(name in hit.body, last in hit.body)
         score += DEFINED * _fit(_ends_with(opening, name), _ends_with(opening, last))
     return score / max(len(question.names), 1)
+
+
+def _plain_names(question: Question, hit: StoredPassage) -> float:
+    """What is earned by a name, in a heading, a definition or the title, that the question has as plain words."""
+    score = 0.0
+    opening = hit.body[:300].partition("\n")[0].partition("(")[0].split()
+    if 1 <= len(opening) <= 2:
+        score += PLAIN * (opening[-1].rpartition(".")[2] in question.plain)
+    heading = hit.heading.rpartition(" > ")[2].rpartition(" ")[2]
+    score += JOINED * (not question.joined.isdisjoint(_folded(heading.rpartition(".")[2])))
+    if not any("." in name for name in question.names):  # that names its page already
+        score += SUBJECT * (_subject(hit.title) in question.plain)
+    return score
+
+
+@functools.lru_cache(maxsize=4096)
+def _code(body: str) -> float:
+    """Which share (0-1) of the body's letters stands in lines that look like code."""
+    lines = body.split("\n")
+    return sum(len(line) for line in lines if line.startswith(CODE_LINES)) / (sum(map(len, lines)) or 1)
 
 
 def _fit(whole: bool, last_part: bool) -> float:

@@ -8,6 +8,7 @@ key: where I live is home.city.
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from lumina.adapters.extractive.memory_block import Entry, Memory, Recalled, is_number
 from lumina.adapters.extractive.phrases import SMALL_WORDS, Language, phrase
@@ -159,7 +160,7 @@ def _label(entry: Entry) -> str:
 def from_recall(
     question: str, recalled: Sequence[Recalled], citable: frozenset[int], language: Language, *, sure: bool = False
 ) -> str:
-    """The two recalled passages that hold most of what `question` names, each with its turn and day, oldest first.
+    """The two recalled passages that hold most of what `question` names, each with its turn and day, in their order.
 
     `sure`: only what the user stated and what holds every word, for a question that does not point back.
     """
@@ -171,13 +172,26 @@ def from_recall(
     if not fit or (sure and len(named) < 2):
         return ""
     wanted = _whose(question)
-    best = sorted(fit, key=lambda at: (recalled[at].by != wanted, -share[at], -recalled[at].turn))[:2]
+    best = sorted(fit, key=lambda at: (recalled[at].by != wanted, _asks(recalled[at]), -share[at], -at))[:2]
     lines = [_recalled(recalled[at], citable, language) for at in best if recalled[at].by == wanted or at == best[0]]
-    return " ".join(line for _, line in sorted(zip([recalled[at].turn for at in best], lines, strict=False)))
+    return " ".join(line for _, line in sorted(zip(best, lines, strict=False)))
 
 
 def _is_no_statement(item: Recalled) -> bool:
-    return item.by != "user" or item.text.rstrip().endswith(("?", "？"))
+    return item.by != "user" or _asks(item)
+
+
+def _asks(item: Recalled) -> bool:
+    return item.text.rstrip().endswith(("?", "？"))
+
+
+def shown(earlier: Sequence[tuple[Literal["user", "assistant"], str]]) -> tuple[Recalled, ...]:
+    """The messages of the window as passages; of an answer with citations its cited sentences. They have no turn."""
+    passages: list[Recalled] = []
+    for by, text in earlier:
+        cited = [f"{sentence} [{n}]" for sentence, n in cited_sentences(text)] if by == "assistant" else []
+        passages += [Recalled(turn=0, day="", by=by, text=one) for one in cited or [text]]
+    return tuple(passages)
 
 
 def _whose(question: str) -> str:
@@ -188,7 +202,8 @@ def _whose(question: str) -> str:
 
 def _recalled(item: Recalled, citable: frozenset[int], language: Language) -> str:
     words, numbers = _without_markers(item.text)
-    said = phrase(language, f"{item.by} said", turn=item.turn, day=item.day, text=quoted(words))
+    place = "said" if item.turn else "said here"
+    said = phrase(language, f"{item.by} {place}", turn=item.turn, day=item.day, text=quoted(words))
     cites = "".join(f" [{n}]" for n in numbers if n in citable) if item.by == "assistant" else ""
     replaced = f" {phrase(language, 'replaced', turn=item.replaced)}" if item.replaced else ""
     return f"{said}{replaced}{cites}"

@@ -13,6 +13,13 @@ FILLERS = frozenset(
     """there everyone all again you so much very a lot for your the help that was is it and dir vielen schön dank tag
     guten morgen good morning afternoon evening day buenos días beaucoup bien muchas i see got all""".split()
 )
+# Words that may stand around a statement and ask for nothing.
+AROUND = FILLERS | frozenset(
+    """actually now currently also by the way btw fyi please remember that note don t forget so well sorry oh but just
+    know for record to be clear correction unfortunately sadly news in case anymore any more at again yet properly
+    correctly me either though here everybody team then übrigens eigentlich also doch jetzt aber au fait en alors
+    maintenant por cierto realidad bueno ahora""".split()
+)
 LEADS = GREETINGS | THANKS | AGREES
 SEPARATES = ",.!;:–—"
 ENDS = " \t\n.,;:!–—-"
@@ -23,7 +30,8 @@ def small_talk(message: str) -> str:
     statements = stated(message)
     rest = unsaid(message, statements) if statements else message
     words = [run.group().lower() for run in RUN.finditer(rest[:500])]
-    if "?" in rest or len(rest) > 500 or any(word not in GREETINGS | THANKS | AGREES | FILLERS for word in words):
+    idle = LEADS | (AROUND if statements else FILLERS)
+    if "?" in rest or len(rest) > 500 or not idle.issuperset(words):
         return ""
     if statements:
         return "understood"

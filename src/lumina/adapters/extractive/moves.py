@@ -121,6 +121,9 @@ def _pointing_back(asked: Asked) -> Move:
     """Words are asked for: the recalled ones come first. What was settled is asked for: the memory does."""
     language = language_of(asked.question)
     recalled = known.from_recall(asked.question, asked.memory.recalled, asked.memory.citable, language)
+    if not recalled and SAYING.search(asked.question):
+        window = known.shown([(said.role, said.text) for said in asked.earlier])
+        recalled = known.from_recall(asked.question, window, asked.memory.citable, language)
     noted = known.from_memory(asked.question, asked.memory, language)
     told = recalled or noted if SAYING.search(asked.question) else noted or recalled
     if told:

@@ -24,6 +24,11 @@ CODE_FOLLOWS = 0.3  # a sentence that announces code, where the question asks ho
 DEFINES = 0.15  # a sentence that defines what the question names
 SUSPECT = 0.5  # factor for sentences that hold what looks like a command to a model
 # What a page writes to a model rather than to a reader; a sentence with it is quoted only if nothing else is there.
+ORDERS = re.compile(
+    r"(?:please |now |you (?:must|should|will) (?:now )?)?(?:remember that|forget (?:that|all|your)|ignore |disregard |"
+    r"cite |call (?:the )?tool|search for |update the state|reveal |do not tell|answer with )",
+    re.IGNORECASE,
+)
 # Whatever holds a number in brackets may be read as a citation by somebody: [9], [^9], 【9†page】, [source 9], [٩].
 OPENERS, CLOSERS = "[［【〔", "]］】〕"
 INSIDE = r"[^\[\]［］【】〔〕\n]"
@@ -85,9 +90,10 @@ def best_of(passage: str, weights: Weights, *, sentences: int, language: str, wa
 
 
 def is_suspect(text: str) -> bool:
-    """Whether `text` holds a bracketed number or a model's control words."""
+    """Whether `text` holds a bracketed number or a model's control words, or begins like an order to a model."""
     folded = text.lower()
-    return MARKER.search(text) is not None or any(sign in folded for sign in CONTROL)
+    marked = MARKER.search(text) is not None or any(sign in folded for sign in CONTROL)
+    return marked or ORDERS.match(text) is not None
 
 
 def _choose(found: list[Unit], weights: Weights, limit: int, *, wants_code: bool) -> set[int]:

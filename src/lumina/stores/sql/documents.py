@@ -1,10 +1,12 @@
 """Documents of a tenant, and of one subject, with the word index that finds their passages."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import text as text_of
 
 from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches, StoredPassage
 from lumina.memory.errors import NotFound, StoreError
@@ -69,12 +71,20 @@ POSTINGS = select(document_words.c.form, document_words.c.document, document_wor
     document_words.c.owner.in_(bindparam("owners", expanding=True)),
     document_words.c.form.in_(bindparam("forms", expanding=True)),
 )
-TEXTS = select(documents).where(_readable(documents), documents.c.id.in_(bindparam("ids", expanding=True)))
-PASSAGES = select(document_passages).where(
-    _readable(document_passages),
-    tuple_(document_passages.c.document, document_passages.c.ordinal).in_(bindparam("places", expanding=True)),
-)
-ADD, ADD_PASSAGES, ADD_WORDS = insert(documents), insert(document_passages), insert(document_words)
+# Bodies are cut out of the text by the database, so that a long document is not fetched for the sake of a paragraph.
+HITS = text_of("""
+    SELECT one.document, one.ordinal, one.start, one."end", one.heading, documents.locator, documents.url,
+        documents.title, substr(documents.text, one.start + 1, one."end" - one.start) AS body
+    FROM json_each(:places) AS place
+    CROSS JOIN document_passages AS one ON one.tenant = :in_tenant AND one.subject IN ('', :in_subject)
+        AND one.document = json_extract(place.value, '$[0]') AND one.ordinal = json_extract(place.value, '$[1]')
+    CROSS JOIN documents ON documents.tenant = one.tenant AND documents.subject = one.subject
+        AND documents.id = one.document
+    ORDER BY place.key
+""")
+# Through the driver: a document has hundreds of words, and this is what indexing spends its time on.
+ADD_WORDS = "INSERT INTO document_words (owner, form, document, postings) VALUES (?, ?, ?, ?)"
+ADD, ADD_PASSAGES = insert(documents), insert(document_passages)
 
 
 def put(connection: Connection, scope: SubjectScope, new: Sequence[NewDocument], own: bool) -> None:
@@ -87,52 +97,45 @@ def put(connection: Connection, scope: SubjectScope, new: Sequence[NewDocument],
     if owner is None:
         connection.execute(insert(owners), {**key, "handle": handle, "passages": 0, "words": 0})
     now = datetime.now(UTC).isoformat()
-    for document in new:
+    words: list[tuple[int, str, int, bytes]] = []
+    for document in {document.locator: document for document in new}.values():
         known = connection.execute(KNOWN, {**held, "in_locator": document.locator}).one_or_none()
         if known is not None:
             _drop(connection, scope, known)
         # A document that is replaced keeps its id: it stays the same source in every thread that has read it.
         id = known.id if known is not None else next_number(connection, "document")
-        words = sum(len(passage.words) for passage in document.passages)
-        count = len(document.passages)
-        connection.execute(
-            ADD,
-            {
-                **key,
-                "id": id,
-                "locator": document.locator,
-                "url": document.url,
-                "title": document.title,
-                "digest": document.digest,
-                "passages": count,
-                "words": words,
-                "size": document.size,
-                "added_at": now,
-                "text": document.text,
-            },
-        )
+        connection.execute(ADD, {**key, "id": id, "added_at": now, **_row(document)})
         if document.passages:
-            _add_passages(connection, key, handle, id, document)
-        connection.execute(COUNT, {**held, "more_passages": count, "more_words": words})
+            connection.execute(
+                ADD_PASSAGES,
+                [
+                    {**key, "document": id, "ordinal": n, "start": one.start, "end": one.end, "heading": one.heading}
+                    for n, one in enumerate(document.passages)
+                ],
+            )
+        words += [(handle, form, id, packed) for form, packed in ranking.index(document.passages).items()]
+        more = {"more_passages": len(document.passages), "more_words": _words(document)}
+        connection.execute(COUNT, {**held, **more})
+    if words:
+        # In the order of the index, so that its pages are visited once for all the documents.
+        connection.exec_driver_sql(ADD_WORDS, sorted(words, key=lambda row: row[:3]))
 
 
-def _add_passages(connection: Connection, key: dict[str, Any], handle: int, id: int, document: NewDocument) -> None:
-    connection.execute(
-        ADD_PASSAGES,
-        [
-            {**key, "document": id, "ordinal": n, "start": one.start, "end": one.end, "heading": one.heading}
-            for n, one in enumerate(document.passages)
-        ],
-    )
-    index = ranking.index(document.passages)
-    if index:
-        connection.execute(
-            ADD_WORDS,
-            [
-                {"owner": handle, "form": form, "document": id, "postings": ranking.pack(index[form])}
-                for form in sorted(index)
-            ],
-        )
+def _row(document: NewDocument) -> dict[str, Any]:
+    return {
+        "locator": document.locator,
+        "url": document.url,
+        "title": document.title,
+        "digest": document.digest,
+        "passages": len(document.passages),
+        "words": _words(document),
+        "size": document.size,
+        "text": document.text,
+    }
+
+
+def _words(document: NewDocument) -> int:
+    return sum(len(passage.words) for passage in document.passages)
 
 
 def _drop(connection: Connection, scope: SubjectScope, known: Any) -> None:
@@ -190,51 +193,33 @@ def find(connection: Connection, scope: SubjectScope, words: Sequence[str], limi
         which = {"owners": [owner.handle for owner in mine], "forms": asked[at : at + AT_ONCE]}
         for form, document, packed in connection.execute(POSTINGS, which):
             found[form].append((document, packed))
+    total = sum(owner.words for owner in mine)
     try:
         # In the order of documents, so that every store adds up the same numbers in the same order.
-        postings = {
-            word: [(document, ranking.unpack(packed)) for document, packed in sorted(held)]
-            for word, held in found.items()
-        }
+        postings = {word: sorted(held) for word, held in found.items()}
+        ranked = ranking.rank(words, postings, passages=passages, total_words=total, limit=limit)
     except (ValueError, TypeError):
         raise StoreError(
             "The word index of the documents is damaged. Remove the documents and add them again."
         ) from None
-    total = sum(owner.words for owner in mine)
-    ranked = ranking.rank(words, postings, passages=passages, total_words=total, limit=max(limit, 0))
-    hits = _hits(connection, scope, ranked.best)
+    places = {**_reader(scope), "places": json.dumps(ranked.best)}
+    hits = tuple(
+        rows.readable(f"document {row.document}", lambda row, n=n: _hit(row, n), row)
+        for n, row in enumerate(connection.execute(HITS, places) if ranked.best else ())
+    )
     return PassageMatches(hits=hits, frequency=ranked.frequency, passages=passages)
 
 
-def _hits(connection: Connection, scope: SubjectScope, best: Sequence[tuple[int, int]]) -> tuple[StoredPassage, ...]:
-    if not best:
-        return ()
-    texts: dict[int, Any] = {}
-    places: dict[tuple[int, int], Any] = {}
-    ids = sorted({document for document, _ in best})
-    for at in range(0, len(ids), AT_ONCE):
-        for row in connection.execute(TEXTS, {**_reader(scope), "ids": ids[at : at + AT_ONCE]}):
-            texts[row.id] = row
-    for at in range(0, len(best), AT_ONCE):
-        for row in connection.execute(PASSAGES, {**_reader(scope), "places": list(best[at : at + AT_ONCE])}):
-            places[row.document, row.ordinal] = row
-    return tuple(
-        rows.readable(f"document {key[0]}", lambda row, n=n, key=key: _hit(row, places[key], n), texts[key[0]])
-        for n, key in enumerate(best)
-    )
-
-
-def _hit(document: Any, place: Any, n: int) -> StoredPassage:
-    start, end = rows.whole(place, "start"), rows.whole(place, "end")
+def _hit(row: Any, n: int) -> StoredPassage:
     return StoredPassage(
-        document=document.id,
-        locator=rows.text(document, "locator"),
-        url=rows.text(document, "url"),
-        title=rows.text(document, "title"),
-        ordinal=place.ordinal,
-        start=start,
-        end=end,
-        heading=rows.text(place, "heading"),
-        body=rows.text(document, "text")[start:end],
+        document=rows.whole(row, "document", 1),
+        locator=rows.text(row, "locator"),
+        url=rows.text(row, "url"),
+        title=rows.text(row, "title"),
+        ordinal=rows.whole(row, "ordinal"),
+        start=rows.whole(row, "start"),
+        end=rows.whole(row, "end"),
+        heading=rows.text(row, "heading"),
+        body=rows.text(row, "body"),
         rank=n,
     )
