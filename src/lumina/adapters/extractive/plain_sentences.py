@@ -17,10 +17,10 @@ PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "`": "`", "‘": "’
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 # The message asks for work on a text, or plays a part: nothing in it is said about the person.
 ABOUT_A_TEXT = re.compile(
-    r"\b(?:translat\w{0,20}|rewrit\w{0,20}|rephras\w{0,20}|paraphras\w{0,20}|proofread\w{0,20}|grammar|lyrics?|role-?play\w{0,20}|pretend\w{0,20}|imagine|"
-    r"suppos\w{1,20}|hypothetical\w{0,20}|fiction\w{0,20}|for example|for instance|e\.g|as an example|the (?:sentence|phrase|text|"
-    r"string|message|email)|write (?:me )?an? \w{1,30}|quote|novel|character|poem|song|joke|dream\w{0,20}|übersetz\w{0,20}|"
-    r"beispiel\w{0,20}|traduis\w{0,20}|traduire|traduce\w{0,20}|traducir|exemple|ejemplo)\b",
+    r"\b(?:(?:translat|rewrit|rephras|paraphras|proofread|role-?play|pretend|suppos|hypothetical|fiction|dream|übersetz|"
+    r"beispiel|traduis|traduce)\w{0,20}|grammar|lyrics?|imagine|for example|for instance|e\.g|as an example|"
+    r"the (?:sentence|phrase|text|string|message|email)|write (?:me )?an? \w{1,30}|quote|novel|character|poem|song|"
+    r"joke|traduire|traducir|exemple|ejemplo)\b",
     re.IGNORECASE,
 )
 REPORTED = re.compile(
