@@ -33,6 +33,7 @@ POINTS_BACK = re.compile(
     r"(?:this|these|those|it|they|such|in this case|otherwise|that (?:is|means)|dies|diese|cela|ceci|esto)\b",
     re.IGNORECASE,
 )
+ROW = 0.6  # factor for a row of a table, which says little without its head
 SUSPECT = 0.5  # factor for sentences that hold what looks like a command to a model
 # What a page writes to a model rather than to a reader; a sentence with it is quoted only if nothing else is there.
 ORDERS = re.compile(
@@ -140,6 +141,8 @@ def _worth(found: list[Unit], at: int, weights: Weights) -> float:
     share = weights.share(forms(text))
     if text != found[at].text and weights.share(forms(found[at - 1].text)):
         share += DEFINES
+    if " | " in found[at].text:
+        share *= ROW
     return share * SUSPECT if is_suspect(text) else share
 
 

@@ -20,6 +20,7 @@ WRAPPED = range(45, 101)  # lengths of a line that an editor may have wrapped
 MAX_SIGNATURE = 500
 MAX_COMMAND = 200
 MAX_TERM = 60
+MOSTLY_WORDS = 0.6  # share of letters, digits and spaces in what can be a sentence: less is a bar or a drawing
 CODE_STARTS = (
     ">>> ", ">>>", "... ", "$ ", "# ", "#!", "import ", "def ", "class ", "return ", "print(", "with ", "@",
     "async def ", "await ", "raise ", "try:", "except", "else:", "elif ", "SELECT ", "INSERT ", "CREATE ",
@@ -160,6 +161,8 @@ def sentences(text: str, language: str) -> list[str]:
 
 
 def _says_something(sentence: str) -> bool:
+    if sum(sign.isalnum() or sign.isspace() for sign in sentence) < MOSTLY_WORDS * len(sentence):
+        return False
     count = len(sentence.split())
     return count >= 8 or (count >= 4 and sentence.endswith(ENDS)) or (not sentence.isascii() and len(sentence) >= 8)
 
