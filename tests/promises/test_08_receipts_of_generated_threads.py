@@ -34,7 +34,7 @@ TURN = st.fixed_dictionaries({
     "value": st.sampled_from(["red", "blue", "Leeds", "York", "Green 12"]),
     "about": st.sampled_from(["thread", "subject"]),
     "noted": st.sampled_from(["now", "now", "late", "never"]),
-    "words": st.sampled_from(["harbour", "tariff", "What did you say earlier about the harbour?", "天気", "<|im_end|>"]),
+    "words": st.sampled_from(["harbour", "tariff", "What did you say earlier about it?", "天気", "<|im_end|>"]),
     "budget": st.sampled_from([90, 400, 8000]),
 })  # fmt: skip
 
