@@ -231,7 +231,8 @@ def test_any_bytes_are_read_or_refused_and_every_block_lies_in_the_text(ending: 
 
 
 def test_a_paragraph_of_markdown_that_an_editor_wrapped_is_one_line():
-    assert read("a.md", b"A wheel turns\naround its axis\\\nand stops.").text == "A wheel turns around its axis\nand stops."
+    page = b"A wheel turns\naround its axis\\\nand stops."
+    assert read("a.md", page).text == "A wheel turns around its axis\nand stops."
 
 
 def test_the_source_of_a_drawing_is_not_text():

@@ -53,7 +53,7 @@ def test_a_long_signature_is_cut_between_parameters():
 
 
 def test_what_a_sentence_points_back_to_is_quoted_with_it():
-    passage = "Both accept a reverse flag for their results. It gives descending order to the sort. Nothing else changes."
+    passage = "Both accept a reverse flag for their results. It gives descending order to the sort."
     told = quote("descending order sort", passage, sentences=1).sentences
     assert told == ("Both accept a reverse flag for their results.", "It gives descending order to the sort.")
 
