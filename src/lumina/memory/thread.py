@@ -179,13 +179,13 @@ class Thread:
         """Facts, open issues, decisions and findings of this thread, as folded so far; none if it does not remember."""
         if not self.remembers:
             return State()
-        return (await noting.load_state(self.store, self.scope))[1]
+        return (await noting.load_state(self.store, self.scope)).state
 
     async def profile(self) -> State:
         """The same for the subject, across threads."""
         if not self.remembers:
             return State(about="subject")
-        return (await noting.load_profile(self.store, self.scope.of_subject))[1]
+        return (await noting.load_profile(self.store, self.scope.of_subject)).state
 
     async def delta_request(self, seq: int = 0, *, refused: Sequence[Refused] = ()) -> DeltaRequest | None:
         """The question what changed in turn `seq` (0: the oldest turn that nobody was asked about), for any model.
