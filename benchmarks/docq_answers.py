@@ -1,6 +1,6 @@
 """Answers about a documentation tree: the whole agent, from a question to its cited sentences.
 
-    python benchmarks/docq_answers.py DOCS_FOLDER QUESTIONS.json [QUESTIONS.json ...] [--database FILE] [--json] [--each]
+    python benchmarks/docq_answers.py DOCS_FOLDER QUESTIONS.json [...] [--database FILE] [--json] [--each]
 
 The folder is indexed into a SQLite file (kept and used again with `--database`). Every question is then asked of the
 agent with the built-in model in a thread of its own; a follow-up is the second turn of its thread, and is asked alone

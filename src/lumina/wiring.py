@@ -19,7 +19,7 @@ What can be done with it (`lumina.agent.search_agent.SearchAgent`, `lumina.agent
     agent.thread_events(scope, after=0)                                    # the thread's own log; never ends
     await agent.thread(scope)    memory.thread.Thread on the agent's store: show(), state(), profile() ...
     await agent.threads(scope.of_subject)                                  # list[ThreadInfo], the one asked last first
-    agent.model_name; agent.store; await agent.close()
+    agent.model_name; agent.store; await agent.noted(); await agent.close()   # noted: nothing is being noted any more
 
 A command that answers nothing needs no agent and no model library: `open_threads(...)` gives `thread` and `threads`
 on a store alone. Heavy modules are imported inside the functions.

@@ -107,7 +107,7 @@ def _capital(text: str, at: int, *, short: bool) -> bool:
     """Whether the word at `at` is written like a name. The first word of a short value may be one too."""
     if not text[at].isupper():
         return False
-    before = text[:at].rstrip(" \t")[-1:]
+    before = text[max(0, at - 16) : at].rstrip(" \t")[-1:]
     return before not in ENDS if before else short
 
 

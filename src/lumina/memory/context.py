@@ -21,6 +21,7 @@ from lumina.memory.rendering import (
     entry_item,
     entry_line,
     entry_ref,
+    forges_block,
     note_line,
     noted,
     recalled_line,
@@ -148,6 +149,7 @@ class _Room:
             tokens = count(inputs.instructions) + MESSAGE_OVERHEAD
             self.fixed.append(Item(kind="instructions", digest=inputs.instructions_digest, tokens=tokens))
         asked = count(clean(inputs.question)) + MESSAGE_OVERHEAD
+        asked += BLOCK_OVERHEAD if forges_block(inputs.question) else 0
         self.fixed.append(Item(kind="question", tokens=asked))
         need = sum(item.tokens for item in self.fixed)
         if need > inputs.budget:

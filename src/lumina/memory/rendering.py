@@ -138,8 +138,15 @@ def memory_block(receipt: Receipt, material: Material) -> str:
         ]
         lines += [heading, *rows] if rows else []
     if not lines:
-        return ""
+        if not forges_block(material.question):
+            return ""
+        lines.append("Nothing is noted yet.")
     return "\n".join([f"<memory {receipt.memory_id}>", *lines, f"</memory {receipt.memory_id}>"])
+
+
+def forges_block(question: str) -> bool:
+    """Whether the question begins like a memory block. Then there is always a real one before it."""
+    return clean(question).lstrip().startswith("<memory")
 
 
 def entry_line(item: Item, material: Material) -> str:

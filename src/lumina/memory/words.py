@@ -61,8 +61,15 @@ def words(text: str) -> Iterator[Word]:
 
 
 def forms(text: str) -> list[str]:
-    """The folded words of `text` in order, with repetitions."""
-    return [word.form for word in words(text)]
+    """The folded forms of the words of `text`, in order, repeated ones repeated. As `words` gives them, at half the
+    cost: a search folds a hundred passages for each question."""
+    found: list[str] = []
+    for token in RUN.findall(text):
+        if token.isascii():
+            found.append(_latin(token.lower()))
+        else:
+            found.extend(word.form for word in words(token))
+    return found
 
 
 def content_words(text: str) -> list[str]:

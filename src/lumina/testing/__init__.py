@@ -40,7 +40,7 @@ __all__ = [
     "page",
 ]
 
-HOMES = {
+_HOMES = {
     "clock": ("FixedClock",),
     "copying": ("CopyingModel",),
     "gates": ("Gate",),
@@ -52,7 +52,7 @@ HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    for home, names in HOMES.items():
+    for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"lumina.testing.{home}"), name)
     raise AttributeError(f"lumina.testing has no {name}")

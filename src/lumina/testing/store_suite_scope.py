@@ -115,6 +115,7 @@ class ScopeSuite:
         await told(store, thread_of(subject="you", thread="a"), "needle three")
         for scope, text in ((thread_of(thread="a"), "needle one"), (thread_of(thread="b"), "needle two")):
             ids = (await store.matches(scope, ["needl", "two"], before=99, cap=99)).ids
+            assert len(ids["needl"]) == 1, "another thread's passages are not even counted"
             passages = await store.passages(scope, [id for found in ids.values() for id in found])
             assert [passage.text for passage in passages] == [text]
 

@@ -1,5 +1,6 @@
 """The handle of a run: whoever follows it always comes to an end."""
 
+import anyio
 import pytest
 
 from lumina.memory.errors import StoreError
@@ -14,7 +15,7 @@ async def test_following_a_turn_whose_end_cannot_be_stored_raises_instead_of_wai
 
     store.finish_turn = full
     run = await agent.ask(scope, "How many?")
-    with pytest.raises(StoreError, match="full"):
+    with pytest.raises(StoreError, match="full"), anyio.fail_after(30):
         async for _ in run.events():
             pass
     with pytest.raises(StoreError, match="full"):

@@ -32,6 +32,7 @@ async def test_a_search_gives_number_title_host_heading_and_text_and_nothing_els
         "host": "library.test",
         "heading": "Shelf › Book",
         "covers": 0.95,
+        "score": 1,
         "text": "The cache keeps up to 128 results. When it is full, the least recently used result is dropped.",
     }
     assert "://" not in json.dumps(result)

@@ -44,9 +44,9 @@ WINDOW_WORDS = 30
 # A name from a program: with a dot, an underscore, a call's brackets, or a capital inside. Every part is
 # bounded.
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(?:\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,8}(?:\(\))?")
-# Words of a question that no answer need repeat: "How does it work?"
-EMPTY_WORDS = frozenset(forms("work use do happen mean need want exist way"))
-SAYS_LITTLE = 0.3  # of their weight, where it is asked whether a passage holds the question
+# Words of a question that no answer need repeat: "How does it work?", "What does the argument `limit` do?"
+EMPTY_WORDS = frozenset(forms("work use do happen mean need want exist way argument parameter function keyword"))
+SAYS_LITTLE = 0.1  # of their weight, where it is asked whether a passage holds the question
 CODE_LINES = (">>> ", "... ", "    ", "\t", "$ ", "import ", "from ", "def ", "print(")
 TITLE_ENDS = re.compile(r"[\s—–:-]")
 # What release notes call themselves: how their titles begin, what their files and folders are named.

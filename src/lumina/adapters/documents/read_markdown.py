@@ -18,6 +18,7 @@ from lumina.adapters.documents.document_text import (
 from lumina.adapters.documents.read_html import read_html
 
 MAX_INLINE = 20_000  # characters of one paragraph whose inline marks are resolved
+DRAWINGS = ("mermaid", "dot", "graphviz", "plantuml")  # what fences of code call a picture that a page draws from it
 MAX_LINE = 1_000_000  # a line beyond this is no markdown that a person wrote
 
 
@@ -68,7 +69,8 @@ def _write(tokens: list[Token], builder: TextBuilder, inline: MarkdownIt) -> str
                 builder.add("text", body, apart=apart)
                 apart = False
         elif kind in ("fence", "code_block"):
-            builder.add("code", token.content)
+            if token.info.strip() not in DRAWINGS:
+                builder.add("code", token.content)
             apart = True
         elif kind == "html_block":
             _write_html(token.content, builder)

@@ -17,7 +17,7 @@ from lumina.adapters.documents.read_pdf import read_pdf
 from lumina.adapters.documents.read_plain import read_plain
 
 MAX_BYTES = 20_000_000
-READER = "2"  # part of every digest: raised when readers or passages change, so that kept files are read again
+READER = "3"  # part of every digest: raised when readers or passages change, so that kept files are read again
 
 _TEXT_READERS: dict[str, Callable[..., ReadResult]] = {
     ".md": read_markdown,

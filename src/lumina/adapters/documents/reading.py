@@ -10,10 +10,12 @@ import hashlib
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from lumina.adapters.documents.document_text import Refused
@@ -164,7 +166,7 @@ async def _started(count: int) -> ProcessPoolExecutor | None:
     """A pool whose first worker has answered, or None where processes cannot be used."""
     try:
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_leave_interrupts_to_the_parent)
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_depend_on_the_parent)
     except (OSError, ImportError, NotImplementedError):
         return None
     try:
@@ -179,8 +181,19 @@ def _ready() -> bool:
     return True
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _depend_on_the_parent() -> None:
+    """Ctrl-C is the parent's to handle; and when it is gone, killed or not, so is this process: its queue would never
+    tell it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), name="lumina-parent", daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _timed(path: Path, seconds: float) -> Outcome:

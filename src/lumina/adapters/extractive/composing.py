@@ -19,6 +19,7 @@ SENTENCES = {"direct": (3, 1), "several": (2, 2, 1)}  # how many sentences of th
 LOOKED_AT = 5  # passages among which those that are quoted are chosen
 NEARLY = 0.6  # a further passage is quoted if it is worth that much of the best one
 RANK = 0.2  # what a place further down in the search's order takes from a passage's worth
+WITH_CODE = 2  # passages of which code is shown, too
 NEAREST = 3  # pages that are named when nothing is direct
 MAX_TITLE = 80
 HOW = (
@@ -37,9 +38,9 @@ HOW = (
 )
 
 
-def answer(question: str, results: Results, language: Language, *, opened: bool = False) -> str:
-    """The answer to `question` (as it was searched for) from `results`; `opened`: they are a source asked for by its
-    number, so there is nothing to doubt."""
+def answer(question: str, results: Results, language: Language, *, asked_as: str = "", opened: bool = False) -> str:
+    """The answer to `question` (as it was searched for) from `results`. `asked_as`: the words in which it was asked, if
+    they are others; `opened`: the results are a source asked for by its number, so there is nothing to doubt."""
     if results.outcome != "found":
         return phrase(language, results.outcome)
     asked = content_words(question) or forms(question)
@@ -47,30 +48,39 @@ def answer(question: str, results: Results, language: Language, *, opened: bool 
     kind: Evidence = "direct" if opened else evidence([_as_hit(passage) for passage in passages])
     if kind == "thin":
         return _nearest(passages, language)
-    quotes = _quotes(question, passages, weigh(asked, [passage.text for passage in passages]), kind, language)
+    wants_code = not set(HOW).isdisjoint(f"{question} {asked_as}".lower().split())
+    weights = weigh(asked, [passage.text for passage in passages])
+    quotes = _quotes(passages, weights, kind, language, wants_code=wants_code)
     parts = [_part(passage, quote, language) for passage, quote in quotes]
     return "\n\n".join(parts) or _nearest(passages, language)
 
 
 def _quotes(
-    question: str, passages: Sequence[Passage], weights: Weights, kind: Evidence, language: Language
+    passages: Sequence[Passage], weights: Weights, kind: Evidence, language: Language, *, wants_code: bool
 ) -> list[tuple[Passage, Quote]]:
-    """Which passages are quoted, and what of them: those whose sentences say most, the better ones first."""
-    wants_code = any(word in question.lower().split() for word in HOW)
-    looked_at = passages[:1] if kind == "direct" else [one for one in passages[:LOOKED_AT] if one.covers >= ENOUGH]
+    """Which passages are quoted, and what of them: the first that holds the question, then those whose sentences say
+    most."""
+    looked_at = [*passages[:1]]
+    if kind == "several":
+        looked_at += [one for one in passages[1:LOOKED_AT] if one.covers >= ENOUGH]
+
+    def quote_of(passage: Passage, sentences: int) -> Quote:
+        return best_of(passage.text, weights, sentences=sentences, language=language, wants_code=wants_code)
+
+    worth = {at: quote_of(passage, 1).worth for at, passage in enumerate(looked_at)}
+    further = sorted((at for at in worth if at), key=lambda at: RANK * at - worth[at])
+    order = [0, *(at for at in further if worth[at] >= NEARLY * max(worth.values()))]
     quotes: list[tuple[Passage, Quote]] = []
-    for passage in looked_at or passages[:1]:
-        quote = best_of(passage.text, weights, sentences=SENTENCES[kind][0], language=language, wants_code=wants_code)
+    said: set[str] = set()
+    for at, limit in zip(order, SENTENCES[kind], strict=False):
+        quote = quote_of(looked_at[at], limit)
+        quote = replace(quote, sentences=tuple(one for one in quote.sentences if one not in said))
+        said.update(quote.sentences)
+        if len(quotes) >= WITH_CODE and quote.sentences:
+            quote = replace(quote, code="")
         if quote.sentences or quote.code:
-            quotes.append((passage, quote))
-    best = max((quote.worth for _, quote in quotes), default=0.0)
-    rank = {id(quote): place for place, (_, quote) in enumerate(quotes)}
-    quotes.sort(key=lambda one: RANK * rank[id(one[1])] - one[1].worth)
-    return [
-        (passage, replace(quote, sentences=quote.sentences[:limit]))
-        for (passage, quote), limit in zip(quotes, SENTENCES[kind], strict=False)
-        if quote.worth >= NEARLY * best
-    ]
+            quotes.append((looked_at[at], quote))
+    return quotes
 
 
 def _as_hit(passage: Passage) -> Hit:

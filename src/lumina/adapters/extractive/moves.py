@@ -146,7 +146,8 @@ def _from_results(asked: Asked, exchanges: Sequence[Exchange]) -> Move:
     if results.outcome == "refused" and searches == 1 and _leans_on_before(asked):
         return Use(tool=SEARCH, arguments={"query": plain})  # an earlier question's words may carry what is private
     question = MARKER.sub(" ", plain) if last.tool == OPEN else resolved(asked)
-    return Say(text=composing.answer(question, results, language, opened=last.tool == OPEN))
+    asked_as = " ".join([plain, *_questions(asked.earlier)[-1:]]) if _leans_on_before(asked) else plain
+    return Say(text=composing.answer(question, results, language, asked_as=asked_as, opened=last.tool == OPEN))
 
 
 def resolved(asked: Asked) -> str:

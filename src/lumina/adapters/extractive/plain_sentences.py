@@ -17,10 +17,10 @@ PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "`": "`", "‘": "’
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'"})
 # The message asks for work on a text, or plays a part: nothing in it is said about the person.
 ABOUT_A_TEXT = re.compile(
-    r"\b(?:translat\w*|rewrit\w*|rephras\w*|paraphras\w*|proofread\w*|grammar|lyrics?|role-?play\w*|pretend\w*|imagine|"
-    r"suppos\w+|hypothetical\w*|fiction\w*|for example|for instance|e\.g|as an example|the (?:sentence|phrase|text|"
-    r"string|message|email)|write (?:me )?an? \w+|quote|novel|character|poem|song|joke|dream\w*|übersetz\w*|"
-    r"beispiel\w*|traduis\w*|traduire|traduce\w*|traducir|exemple|ejemplo)\b",
+    r"\b(?:(?:translat|rewrit|rephras|paraphras|proofread|role-?play|pretend|suppos|hypothetical|fiction|dream|übersetz|"
+    r"beispiel|traduis|traduce)\w{0,20}|grammar|lyrics?|imagine|for example|for instance|e\.g|as an example|"
+    r"the (?:sentence|phrase|text|string|message|email)|write (?:me )?an? \w{1,30}|quote|novel|character|poem|song|"
+    r"joke|traduire|traducir|exemple|ejemplo)\b",
     re.IGNORECASE,
 )
 REPORTED = re.compile(
@@ -29,12 +29,12 @@ REPORTED = re.compile(
     re.IGNORECASE,
 )
 ASKS = re.compile(
-    r"\W*(?:(?:and|but|so|ok|okay|also)\b\W*)?(?:what|who|whose|which|where|when|why|how|is|are|am|was|were|do|does|did|"
+    r"\W{0,8}(?:(?:and|but|so|ok|okay|also)\b\W{0,5})?(?:what|who|whose|which|where|when|why|how|is|are|am|was|were|do|does|did|"
     r"can|could|will|would|should|shall|may|might|have|has|had|isn't|aren't|don't|doesn't|didn't|can't|won't|"
     r"wie|was|wer|wo|wann|warum|ist|sind|bin|kann|qui|que|quoi|où|quand|comment|pourquoi|est-ce|qué|quién|dónde|cómo)\b",
     re.IGNORECASE,
 )
-DONT_FORGET = re.compile(r"\W*(?:please )?don't forget\b", re.IGNORECASE)
+DONT_FORGET = re.compile(r"\W{0,20}(?:please )?don't forget\b", re.IGNORECASE)
 NEW_QUESTION = re.compile(
     r"[,;–—-] ?(?:and |so |but )?(?:what|who|which|where|when|why|how|can you|could you|do you|is there|are there|"
     r"please)\b",

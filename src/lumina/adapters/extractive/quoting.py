@@ -17,11 +17,23 @@ from lumina.adapters.extractive.units import Unit, units
 from lumina.memory.words import forms
 
 MAX_SENTENCE = 320  # characters of one quoted sentence
+MAX_NAME = 100  # characters of a signature that stands before a sentence
 MAX_CODE_LINES = 14
 CLOSE = 0.7  # an opening sentence with this share of the best one's worth is preferred to it
 ADDS = 0.12  # share of the question's weight that a further sentence must add
 CODE_FOLLOWS = 0.3  # a sentence that announces code, where the question asks how
 DEFINES = 0.15  # a sentence that defines what the question names
+# Sentences about versions, not about the thing; they are quoted only if nothing else is there.
+ASIDES = re.compile(
+    r"(?:(?:changed|new|added|deprecated|removed) (?:in|since) (?:version )?\d|raises an auditing event)",
+    re.IGNORECASE,
+)
+# How a sentence begins that cannot be read without the one before it.
+POINTS_BACK = re.compile(
+    r"(?:this|these|those|it|they|such|in this case|otherwise|that (?:is|means)|dies|diese|cela|ceci|esto)\b",
+    re.IGNORECASE,
+)
+ROW = 0.6  # factor for a row of a table, which says little without its head
 SUSPECT = 0.5  # factor for sentences that hold what looks like a command to a model
 # What a page writes to a model rather than to a reader; a sentence with it is quoted only if nothing else is there.
 ORDERS = re.compile(
@@ -100,6 +112,8 @@ def _choose(found: list[Unit], weights: Weights, limit: int, *, wants_code: bool
     """Indexes of the sentences to quote: the best one and the opening one if it is close, then those that add words
     of the question, then those that hold nearly as many, then the one that goes on after the best."""
     prose = [at for at, unit in enumerate(found) if unit.kind == "sentence"]
+    telling = [at for at in prose if not ASIDES.match(found[at].text)]
+    prose = telling if telling or any(unit.kind == "code" for unit in found) else prose
     if not prose:
         return set()
     worth = {
@@ -118,7 +132,7 @@ def _choose(found: list[Unit], weights: Weights, limit: int, *, wants_code: bool
         if not more:
             break
         chosen.append(max(more, key=lambda at: (gain[at], worth[at], -at)))
-    return set(chosen)
+    return {*chosen, *(at - 1 for at in chosen if at - 1 in fit and POINTS_BACK.match(found[at].text))}
 
 
 def _worth(found: list[Unit], at: int, weights: Weights) -> float:
@@ -127,6 +141,8 @@ def _worth(found: list[Unit], at: int, weights: Weights) -> float:
     share = weights.share(forms(text))
     if text != found[at].text and weights.share(forms(found[at - 1].text)):
         share += DEFINES
+    if " | " in found[at].text:
+        share *= ROW
     return share * SUSPECT if is_suspect(text) else share
 
 
@@ -160,8 +176,16 @@ def _written(found: list[Unit], at: int) -> str:
     text = quoted(found[at].text)
     if at and found[at - 1].kind == "signature":
         name = found[at - 1].text
-        return f"{quoted(name) if '`' in name else f'`{name}`'}: {text}"
+        return f"{quoted(name) if '`' in name else f'`{_short(name)}`'}: {text}"
     return text
+
+
+def _short(signature: str) -> str:
+    """The signature, with the parameters after the first few left out when they are many."""
+    if len(signature) <= MAX_NAME:
+        return signature
+    cut = signature[:MAX_NAME].rpartition(", ")[0]
+    return f"{cut}, …)" if "(" in cut else signature
 
 
 def quoted(text: str, limit: int = MAX_SENTENCE) -> str:

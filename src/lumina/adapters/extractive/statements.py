@@ -21,7 +21,8 @@ LEAD_WORDS = (
     r"hola|sí|por cierto|en realidad|bueno|gracias"
 )
 LEAD = re.compile(
-    rf"[^\w\x00]*(?:(?:{LEAD_WORDS})(?: there| everyone| all| team)?(?![\w'])[\s,:;.!–—-]*){{0,4}}", re.IGNORECASE
+    rf"[^\w\x00]{{0,40}}(?:(?:{LEAD_WORDS})(?: there| everyone| all| team)?(?![\w'])[\s,:;.!–—-]{{0,10}}){{0,4}}",
+    re.IGNORECASE,
 )
 FIRST_PERSON = (
     r"(?:i|i'm|i've|my|we|we'll|we've|let's|it|that|this|call me|please call me|the|our|ich|mein|wir|es|je|j'|mon|me|"
@@ -34,15 +35,15 @@ UNREAL = re.compile(r"\b(?:wish|hope|if|when|whenever|unless|whether|would|could
 CONTRAST = re.compile(r"\b(?:but|except|only|however|although|though|yet)\b", re.IGNORECASE)
 CORRECTED = re.compile(r"(?:it's|it is|that's|that is|i meant|i mean|make it|make that|should be) ", re.IGNORECASE)
 NOT_OLD = re.compile(r",? (?:and )?not ", re.IGNORECASE)
-FORGET = re.compile(r"\W*(?:please |ok,? |okay,? |actually,? )?forget (?:that |about )?", re.IGNORECASE)
-FORGET_NOUN = re.compile(r"(?:my|our|the) (?P<noun>[a-z]{2,24}(?: [a-z]{2,24})?)(?=[.! ]*$)", re.IGNORECASE)
-WHERE_I = re.compile(r"where i (?P<noun>live|work)(?=[.! ]*$)", re.IGNORECASE)
+FORGET = re.compile(r"\W{0,20}(?:please |ok,? |okay,? |actually,? )?forget (?:that |about )?", re.IGNORECASE)
+FORGET_NOUN = re.compile(r"(?:my|our|the) (?P<noun>[a-z]{2,24}(?: [a-z]{2,24})?)(?=[.! ]{0,10}$)", re.IGNORECASE)
+WHERE_I = re.compile(r"where i (?P<noun>live|work)(?=[.! ]{0,10}$)", re.IGNORECASE)
 TOPIC = re.compile(
     r" (?:for|as) (?:the |our |my |a |an )?(?P<topic>[a-z][a-z0-9-]{1,24}(?: [a-z][a-z0-9-]{1,24}){0,2}?)"
-    r"(?=[ .!,;]*$|[.!,;]| instead\b)",
+    r"(?=[ .!,;]{0,10}$|[.!,;]| instead\b)",
     re.IGNORECASE,
 )
-INSTEAD = re.compile(r",? instead(?: of (?P<old>[^.!,;\x00]{1,60}))?(?=[ .!,;]*$|[.!,;])", re.IGNORECASE)
+INSTEAD = re.compile(r",? instead(?: of (?P<old>[^.!,;\x00]{1,60}))?(?=[ .!,;]{0,10}$|[.!,;])", re.IGNORECASE)
 CONDITION_NEAR = re.compile(r" ?,? ?(?:if|unless|or|when|whenever|only if|provided|except)\b", re.IGNORECASE)
 
 

@@ -17,8 +17,10 @@ Kind = Literal["sentence", "signature", "code", "label"]
 
 ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？", ".)", ".”", '."', "؟", "।")
 WRAPPED = range(45, 101)  # lengths of a line that an editor may have wrapped
-MAX_SIGNATURE = 200
+MAX_SIGNATURE = 500
+MAX_COMMAND = 200
 MAX_TERM = 60
+MOSTLY_WORDS = 0.6  # share of letters, digits and spaces in what can be a sentence: less is a bar or a drawing
 CODE_STARTS = (
     ">>> ", ">>>", "... ", "$ ", "# ", "#!", "import ", "def ", "class ", "return ", "print(", "with ", "@",
     "async def ", "await ", "raise ", "try:", "except", "else:", "elif ", "SELECT ", "INSERT ", "CREATE ",
@@ -28,13 +30,17 @@ COMMANDS = (
     "python", "python3", "py", "pip", "pipx", "sudo", "git", "npm", "npx", "docker", "cd", "source", "curl", "apt",
     "apt-get", "brew", "uv", "make", "cargo", "go", "export", "lumina",
 )  # fmt: skip
+PROMPT = re.compile(r"[A-Za-z]:\\[^ >]{0,60}>")  # of a Windows console
 CODE_ENDS = ("{", "}", ";", "):", "(", "[", "\\", ",")
 ASSIGNMENT = re.compile(r"[A-Za-z_][\w.]{0,60} ?(?:=|\+=|:=) ?\S")
 CALL_LINE = re.compile(r"[A-Za-z_][\w.]{0,80}\(")
-SIGNATURE = re.compile(
+DEFINED = re.compile(
     r"(?:@|(?:class|classmethod|staticmethod|abstractmethod|async|awaitable|coroutine|exception|function|method) ){0,2}"
-    r"[A-Za-z_][\w.]{0,100}(?:\([^'\"()]{0,180}(?:\(\))?[^'\"()]{0,60}\))?(?: (?:->|→) .{1,60})?"
+    r"[A-Za-z_][\w.]{0,100}"
 )
+RETURNS = re.compile(r"\s?(?:(?:->|→) .{1,60})?")
+# Quotation marks that no parameter's default or annotation explains: what is called there is called, not defined.
+GIVEN = re.compile(r"""(?<![=:'"\w\[|])['"]""")
 OPTION = re.compile(r"--?[A-Za-z][\w-]{0,40}(?:[ =][^.]{0,60})?")
 KEYWORD_BLOCK = re.compile(r"(?:for|if|while|from|elif|with|def|class) [^.]{1,120}(?::|import .{1,80})$")
 
@@ -52,8 +58,7 @@ def units(passage: str, language: str) -> list[Unit]:
     found: list[Unit] = []
     blocks = list(_blocks(passage))
     for place, block in enumerate(blocks):
-        prose_follows = place + 1 < len(blocks) and not _is_code(blocks[place + 1])
-        if len(block) == 1 and (prose_follows or place + 1 == len(blocks)) and _names(block[0]):
+        if len(block) == 1 and _names(block[0]) and _is_explained(blocks, place):
             found.append(Unit(kind="signature", text=" ".join(block[0].split())))
         elif _is_code(block):
             _add_code(found, "\n".join(block))
@@ -62,11 +67,26 @@ def units(passage: str, language: str) -> list[Unit]:
     return found
 
 
+def _is_explained(blocks: list[list[str]], place: int) -> bool:
+    """Whether prose follows the name at `place`, at once or after other names for the same; or nothing does."""
+    for block in blocks[place + 1 :]:
+        if len(block) > 1 or not _names(block[0]):
+            return not _is_code(block)
+    return True
+
+
 def _names(line: str) -> bool:
     """Whether a line of its own names what is defined below it: `os.path.splitext(path)`, `--sort-keys`."""
     text = line.strip()
-    called = "(" in text or "." in text or text.startswith("@")
-    return (called and SIGNATURE.fullmatch(text) is not None) or OPTION.fullmatch(text) is not None
+    if OPTION.fullmatch(text):
+        return True
+    name, bracket, rest = text.partition("(")
+    if len(text) > MAX_SIGNATURE or not DEFINED.fullmatch(name.rstrip() if not bracket else name):
+        return False
+    if not bracket:
+        return "." in name or name.startswith("@")
+    parameters, closing, returned = rest.rpartition(")")
+    return bool(closing) and RETURNS.fullmatch(returned) is not None and GIVEN.search(parameters) is None
 
 
 def _blocks(passage: str) -> Iterator[list[str]]:
@@ -100,10 +120,12 @@ def _looks_like_code(line: str) -> bool:
         return False
     if line.startswith(("    ", "\t")) or text.startswith((">>>", "... ", "$ ", "#!", "//", "/*")):
         return True
+    if PROMPT.match(text):
+        return True
     if text.endswith((".", "!", "?")):
         return False
     first, _, rest = text.partition(" ")
-    if first in COMMANDS and rest and len(text) <= MAX_SIGNATURE and (" -" in text or len(rest.split()) <= 4):
+    if first in COMMANDS and rest and len(text) <= MAX_COMMAND and (" -" in text or len(rest.split()) <= 4):
         return True
     if text.startswith(CODE_STARTS) or KEYWORD_BLOCK.match(text):
         return text.endswith(CODE_ENDS) or "=" in text or "(" in text or text.startswith(("import ", "from "))
@@ -139,6 +161,8 @@ def sentences(text: str, language: str) -> list[str]:
 
 
 def _says_something(sentence: str) -> bool:
+    if sum(sign.isalnum() or sign.isspace() for sign in sentence) < MOSTLY_WORDS * len(sentence):
+        return False
     count = len(sentence.split())
     return count >= 8 or (count >= 4 and sentence.endswith(ENDS)) or (not sentence.isascii() and len(sentence) >= 8)
 

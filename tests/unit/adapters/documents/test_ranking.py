@@ -32,11 +32,49 @@ def test_coverage_is_the_share_of_the_questions_weight_and_rare_words_weigh_more
     assert rank(question, full)[0].coverage == 1.0
 
 
-def test_the_last_heading_counts_as_held_and_the_title_does_not_unless_it_is_the_heading():
+def test_the_last_heading_counts_as_held_and_of_the_title_what_it_begins_with():
     question = read_question("oil brakes")
     assert rank(question, matches(question, passage("Use oil.", heading="Care > Brakes")))[0].coverage == 1.0
-    under = passage("Use oil.", title="Brakes", heading="Care")
+    under = passage("Use oil.", title="Notes on Brakes", heading="Care")
     assert rank(question, matches(question, under))[0].coverage < 1.0
+    about = passage("Use oil.", title="brakes — how they are kept", heading="Care")
+    assert rank(question, matches(question, about))[0].coverage == 1.0
+
+
+def test_an_empty_verb_of_the_question_need_not_be_held():
+    question = read_question("How does the brake work?")
+    assert rank(question, matches(question, passage("The brake rubs.")))[0].coverage > 0.7
+    asked = read_question("How does the brake squeak?")
+    assert rank(asked, matches(asked, passage("The brake rubs.")))[0].coverage < 0.6
+
+
+def test_a_plain_word_finds_where_it_is_defined_as_a_name():
+    mention = passage("A zip of lists is made with zip, as zip does; zip takes lists.", heading="Lists")
+    defined = passage("zip(*iterables)\n\nGoes over several of them in parallel.", heading="Functions", ordinal=1)
+    plain = passage("zips of all iterables\n\nGoes over several of them in parallel.", heading="Functions")
+    assert best("What does the zip function do?", plain, defined) == defined.body
+    assert best("What does the zip function do?", mention, defined) == defined.body
+
+
+def test_two_words_of_the_question_find_the_heading_that_joins_them():
+    joined = passage("Waiting ends after so many seconds.", heading="Sockets > socket.settimeout", ordinal=1)
+    apart = passage("Waiting ends after so many seconds.", heading="Sockets > socket.gethostname")
+    assert best("How do I set a timeout?", apart, joined) == joined.body
+    question = read_question("How do I set a timeout?")
+    assert rank(question, matches(question, apart, joined))[0].passage is joined
+
+
+def test_the_page_that_names_the_subject_first_comes_first():
+    about = passage("Copies one file to another place.", title="shutil — file operations", ordinal=1)
+    other = passage("Copies one file to another place.", title="Files and shutil")
+    question = read_question("How do I copy a file with shutil?")
+    assert rank(question, matches(question, other, about))[0].passage is about
+
+
+def test_what_explains_comes_before_what_only_shows():
+    shown = passage(">>> turn(wheel)\n>>> stop(wheel)")
+    told = passage("turn(wheel)\nstop(wheel)", ordinal=1)
+    assert best("turn and stop the wheel", shown, told) == told.body
 
 
 def test_a_passage_under_a_heading_that_names_the_subject_comes_first():
