@@ -2,11 +2,14 @@
 thread, and nothing that a user, a page or a model writes is ever read back as data."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from lumina.agent.delta_step import ModelNotes
 from lumina.memory.errors import ProviderError
+from lumina.stores.opening import open_store
 from lumina.testing import Call, Reply, ScriptedModel
 
 TURNS = 25
@@ -19,8 +22,11 @@ def read_by(model: ScriptedModel) -> str:
 
 
 def answers(n: int):
-    """A search and a cited answer; every seventh turn breaks off, with an outside error text as its reason."""
+    """A search and a cited answer; two turns in seven break off, after a word or before one, with an outside error text
+    as their reason."""
     search = Call("web_search", {"query": f"cache {n}"})
+    if n % 7 == 4:
+        return [search, ProviderError(f"{CANARY}-no-word", provider="p", retry=True)]
     if n % 7 == 6:
         return [search, Reply("It", ProviderError(f"{CANARY}-reason", provider="p", retry=True))]
     return [search, f"It keeps 128 [1] and is cleared [2]. Turn {n} [99]."]
@@ -64,7 +70,7 @@ async def test_x1_no_byte_of_a_page_only_column_reaches_a_model_in_25_turns(make
         await run.notes(wait=60)
     rows = await store.page(scope)
     stored = f"{rows!r}{await store.sources(scope)!r}{await store.threads(scope.of_subject)!r}"
-    for column in ("client-24", "followup-0", "title", "url-0", "locator-0", "reason"):
+    for column in ("client-24", "followup-0", "title", "url-0", "locator-0", "reason", "no-word"):
         assert f"{CANARY}-{column}" in stored  # the canary was really there
     assert CANARY not in read_by(model)
     assert CANARY not in read_by(notes)
@@ -72,6 +78,38 @@ async def test_x1_no_byte_of_a_page_only_column_reaches_a_model_in_25_turns(make
     for row in rows:
         for citation in row.citations:
             assert citation.digest not in seen
+
+
+PAGE_ONLY = {
+    "threads": ("title", "asked_at"),
+    "turns": ("client_id", "asked_at", "zone", "followups", "usage"),
+    "sources": ("url",),
+    "citations": ("digest", "passage", "missing"),
+    "delta_jobs": ("reason", "answer"),
+    "events": ("body",),
+}
+
+
+async def test_x1_what_another_hand_writes_into_page_only_columns_reaches_no_model(make_agent, scope, tmp_path):
+    """A canary in every page-only column of every row, by SQL, and 13 turns more, past the window's edge."""
+    path = tmp_path / "canary.db"
+    store = await open_store(path)
+    model = ScriptedModel([step for n in range(TURNS) for step in answers(n)])
+    notes = ScriptedModel([note(n) for n in range(TURNS)])
+    agent = make_agent(model, search=Shelf(), notes=ModelNotes(notes), store=store)
+    for n in range(TURNS):
+        if n == 12:
+            with closing(sqlite3.connect(path)) as connection, connection:
+                for table, columns in PAGE_ONLY.items():
+                    for column in columns:
+                        mark = f"'\"{CANARY}-sql-' || rowid || '\"'"
+                        changed = connection.execute(f"UPDATE {table} SET {column} = {mark}").rowcount
+                        assert changed, (table, column)
+        await (await agent.ask(scope, f"How large is the cache? value{n}")).notes(wait=60)
+    assert len(model.requests) > 2 * TURNS - 5
+    assert CANARY not in read_by(model)
+    assert CANARY not in read_by(notes)
+    await store.close()
 
 
 FORGED = [

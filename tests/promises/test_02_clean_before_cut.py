@@ -7,7 +7,7 @@ inside one. Elsewhere either order would do, so nothing else would notice.
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lumina import open_thread
@@ -54,18 +54,34 @@ def test_cleaning_first_makes_any_cut_clean(text: str, limit: int) -> None:
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(calls=st.lists(st.integers(0, 3), min_size=1, max_size=8), drop=st.integers(-1, 8), budget=st.integers(30, 700))
-async def test_calls_and_results_are_sent_whole_or_not_at_all(calls: list[int], drop: int, budget: int) -> None:
-    """Parallel calls, a missing result, any budget: the ids of calls and results in what is sent are the same."""
+@given(
+    calls=st.lists(st.integers(0, 3), min_size=1, max_size=8), odd=st.integers(-1, 8),
+    oddity=st.sampled_from(["missing", "alone", "twice", "before"]), budget=st.integers(30, 700),
+)  # fmt: skip
+@example(calls=[2], odd=0, oddity="missing", budget=700)
+@example(calls=[2], odd=0, oddity="alone", budget=700)
+@example(calls=[2], odd=0, oddity="twice", budget=700)
+@example(calls=[2], odd=0, oddity="before", budget=700)
+async def test_calls_and_results_are_sent_whole_or_not_at_all(
+    calls: list[int], odd: int, oddity: str, budget: int
+) -> None:
+    """Parallel calls, a result that is missing, alone, there twice or before its call, any budget: the ids of calls and
+    results in what is sent are the same, and in order."""
     async with await open_thread(None) as thread:
         for turn, many in enumerate(calls):
             ids = [f"c{turn}-{n}" for n in range(many)]
             asked = [Message(role="assistant", content="", tool_calls=tuple(
                 ToolCall(id=each, name="find", arguments="{}") for each in ids))] if ids else []  # fmt: skip
             results = [Message(role="tool", content="found it", tool_call_id=each) for each in ids]
-            if turn == drop and results:
-                results.pop()
-            await thread.record(await thread.context(f"Q{turn}?"), f"A{turn}.", messages=[*asked, *results])
+            rows = [*asked, *results]
+            if turn == odd and results:
+                rows = {
+                    "missing": [*asked, *results[:-1]],
+                    "alone": [*asked, *results, Message(role="tool", content="found it", tool_call_id="nobody's")],
+                    "twice": [*asked, *results, results[-1]],
+                    "before": [*results, *asked],
+                }[oddity]
+            await thread.record(await thread.context(f"Q{turn}?"), f"A{turn}.", messages=rows)
         try:
             messages = (await thread.context("Last?", budget=budget)).messages
         except DoesNotFit:
@@ -73,5 +89,9 @@ async def test_calls_and_results_are_sent_whole_or_not_at_all(calls: list[int], 
     asked_ids = [call.id for message in messages for call in message.tool_calls]
     answered = [message.tool_call_id for message in messages if message.role == "tool"]
     assert asked_ids == answered
+    called: set[str] = set()
+    for message in messages:
+        called |= {call.id for call in message.tool_calls}
+        assert message.role != "tool" or message.tool_call_id in called
     roles = [message.role for message in messages if message.role != "tool" and not message.tool_calls]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]

@@ -2,6 +2,8 @@
 of the stream and reported."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 
 from lumina.memory.scope import ThreadScope
 from lumina.stores.in_memory import InMemoryStore
+from lumina.stores.opening import open_store
 from lumina.testing import Call, Gate, Reply, ScriptedModel
+from lumina.testing.store_examples import asked, page_about
 
 EVERY_NUMBER = "".join(f"Claim {n} [{n}]. " for n in range(100))
 STORIES = {
@@ -116,3 +120,18 @@ async def test_s5_the_answer_and_its_citations_do_not_depend_on_how_the_text_was
         "and",
     ]
     assert len([event for event in events if event.kind == "citation"]) == 7
+
+
+async def test_a_number_is_not_given_again_when_its_source_is_gone(make_agent, scope, tmp_path):
+    """As a forget will leave it: the row of the last source is not there any more."""
+    path = tmp_path / "numbers.db"
+    store = await open_store(path)
+    agent = make_agent([Call("web_search", {"query": "cache"}), "Both [1] [2].", "Fine."], store=store)
+    await ask(agent, scope)
+    await agent.noted()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM turn_sources WHERE n = 2")
+        connection.execute("DELETE FROM sources WHERE n = 2")
+    turn, _ = await store.begin_turn(scope, asked("again", "And now?"))
+    assert (await store.register_source(scope, turn.seq, 1, page_about("new", "doc:new"))).n == 3
+    await store.close()

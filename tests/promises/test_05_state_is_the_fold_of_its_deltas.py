@@ -4,6 +4,8 @@ A late delta is inserted at its turn, so an older turn never replaces a newer on
 old value stays readable as history and is never shown as current. Absence is never deletion.
 """
 
+import itertools
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -166,3 +168,17 @@ def test_a_snapshot_is_as_long_as_there_are_keys_not_turns():
         return len(fold([log]).to_json())
 
     assert body(5_000) <= body(100) * 1.1
+
+
+def test_within_a_turn_the_later_attempt_stands_whatever_came_first():
+    quote = Quote(seq=1, attempt=1, part="question", start=0, end=1)
+    for about in ("thread", "subject"):
+        tries = [
+            Change(
+                op="set", kind="fact", key="a", value=f"{value}", said_by="user", seq=1, attempt=attempt, number=4,
+                day="2026-11-30", quote=quote, about=about, thread="t" if about == "subject" else "", position=place,
+            )
+            for attempt, value, place in ((2, "y", 3), (9, "z", 2), (10, "b", 1), (11, "a", 0))
+        ]  # fmt: skip
+        for order in itertools.permutations(tries):
+            assert [entry.value for entry in fold([[one] for one in order], about=about).current()] == ["a"]

@@ -14,6 +14,7 @@ from pydantic_ai.messages import (
 )
 
 from lumina.agent.delta_step import ModelNotes
+from lumina.agent.ports import Found, Hit
 from lumina.memory.receipt import as_text, digest
 from lumina.memory.turns import Message, ToolCall
 from lumina.testing import Call, ScriptedModel
@@ -114,3 +115,29 @@ async def test_the_system_message_is_the_same_bytes_all_day(make_agent, scope):
     assert first == second
     assert first[0] == "system"
     assert "2026-11-30" in first[1]
+
+
+async def test_a_source_that_was_renamed_since_is_shown_with_the_name_that_was_sent(make_agent, scope, store):
+    """The same page, read again in the third turn under another title: the earlier contexts stay what they were."""
+    titles = iter(["Caches", "Caches, second edition"])
+
+    class Renamed:
+        name = "shelf"
+
+        async def search(self, scope, query, *, limit):
+            text = "The cache keeps up to 128 results."
+            place = {"locator": "doc:1", "url": "", "host": "shelf.test", "depth": "page"}
+            return Found(
+                provider="shelf", hits=(Hit(title=next(titles), stored=text, start=0, end=len(text), **place),)
+            )  # fmt: skip
+
+    search = Call("web_search", {"query": "cache"})
+    agent = make_agent([search, "It keeps 128 [1].", "Yes [1].", search, "Still [1]."], search=Renamed())
+    for question in ("How large is the cache?", "Really?", "Look again, please."):
+        await (await agent.ask(scope, question)).ended()
+    thread = await agent.thread(scope)
+    calls = [call for seq in (1, 2, 3) for call in await thread.show(seq)]
+    assert [call.same for call in calls] == [True] * len(calls)
+    second = (await thread.show(2))[0]
+    assert "- [1] Caches (shelf.test)" in as_text(second.messages)
+    assert [source.title for source in await store.sources(scope)] == ["Caches, second edition"]

@@ -6,7 +6,7 @@ import json
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError, UnexpectedModelBehavior, UserError
 
-from lumina.memory.errors import ProviderError
+from lumina.memory.errors import ProviderError, StoreError
 from lumina.testing import Call, Reply, ScriptedModel, Thought
 
 SEARCH = Call("web_search", {"query": "cache"})
@@ -154,3 +154,16 @@ async def test_d7_when_the_end_cannot_be_committed_the_thread_goes_on_as_soon_as
     events = [event async for event in agent.follow(scope, 1, 1)]
     assert [event.kind for event in events].count("turn.finished") == 1
     assert second.seq == 2
+
+
+async def test_a_search_whose_finds_cannot_be_kept_has_failed_and_was_not_unneeded(
+    make_agent, scope, store, monkeypatch
+):
+    async def damaged(*_):
+        raise StoreError("The stored source cannot be read.")
+
+    monkeypatch.setattr(store, "register_source", damaged)
+    turn, events = await one_turn(make_agent, scope, [SEARCH, "It keeps 128 [1]."])
+    assert (turn.status, turn.answer) == ("complete", "It keeps 128.")
+    assert [event.outcome for event in events if event.kind == "search.finished"] == ["failed"]
+    assert events[-1].searched == "failed"

@@ -105,7 +105,11 @@ class Tools:
         if not isinstance(result, Found):
             await self._finished(query, result.provider, result.kind, result.reason)
             return {"outcome": result.kind, "reason": one_line(result.reason, QUERY)}
-        read = [await self._read(hit) for hit in result.hits[:HITS]]
+        try:
+            read = [await self._read(hit) for hit in result.hits[:HITS]]
+        except Exception:  # what cannot be kept was not found
+            await self._finished(query, result.provider, "failed", "What was found could not be kept.")
+            raise
         events = [event for _, event in read if event is not None]
         await self._finished(query, result.provider, "found", hits=len(read), then=events)
         return {"outcome": "found", "results": [shown for shown, _ in read]}

@@ -6,7 +6,7 @@ In one-person use there is one tenant and one subject, and neither is mentioned.
 import secrets
 from typing import TYPE_CHECKING
 
-from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope, check_id
 from lumina.memory.store import Store
 from lumina.memory.turns import ThreadInfo
@@ -77,4 +77,9 @@ async def known_thread(store: Store, name: str) -> tuple[ThreadScope, ThreadInfo
 
 async def settled(store: Store, info: ThreadInfo) -> ThreadInfo:
     """The conversation after a turn whose process is gone was ended as interrupted."""
-    return await store.open_thread(ME.thread(info.thread), deltas=info.deltas) if info.running else info
+    if not info.running:
+        return info
+    try:
+        return await store.open_thread(ME.thread(info.thread), deltas=info.deltas)
+    except StoreError:  # what is damaged can be read all the same
+        return info

@@ -26,6 +26,7 @@ from lumina.memory.rendering import (
     noted,
     recalled_line,
     render,
+    source_item,
     source_line,
     turn_messages,
     whole_exchanges,
@@ -113,10 +114,10 @@ def build_context(inputs: Inputs) -> Context:
         turns = [*_older_turns(inputs, window, turns, room), *turns]
     sent = {(item.seq, item.attempt) for item in turns if item.included}
     notes = _note_items(inputs, window, sent, room)
-    sources = _source_items(inputs, sent, (), room)
+    sources = _source_items(inputs, material, sent, (), room)
     recalled = _recalled_items(inputs, material, sent, room)
     again = {(item.seq, item.attempt) for item in recalled if item.included}
-    sources = sorted([*sources, *_source_items(inputs, again, sources, room)], key=lambda item: item.n)
+    sources = sorted([*sources, *_source_items(inputs, material, again, sources, room)], key=lambda item: item.n)
     receipt = Receipt(
         rendering=RENDERING,
         model=inputs.model,
@@ -317,7 +318,9 @@ def _recalled_item(passage: StoredPassage, inputs: Inputs, material: Material) -
     return item.model_copy(update={"tokens": tokens})
 
 
-def _source_items(inputs: Inputs, shown: set[tuple[int, int]], listed: Sequence[Item], room: _Room) -> list[Item]:
+def _source_items(
+    inputs: Inputs, material: Material, shown: set[tuple[int, int]], listed: Sequence[Item], room: _Room
+) -> list[Item]:
     """Sources that the shown turns cite and that are not `listed` yet, the newest turn's first into their share."""
     turns: Iterable[Turn] = [*inputs.recent.turns, *inputs.recalled.turns.values()]
     newest_first = sorted((t for t in turns if (t.seq, t.attempt) in shown), key=lambda t: -t.seq)
@@ -325,11 +328,12 @@ def _source_items(inputs: Inputs, shown: set[tuple[int, int]], listed: Sequence[
     limit = min(room.shares.sources - sum(item.tokens for item in listed if item.included), room.left)
     items: list[Item] = []
     for n in dict.fromkeys(n for turn in newest_first for n in turn.cited if n in inputs.names and n not in known):
-        tokens = inputs.counter.count(source_line(inputs.names[n], n) + "\n") + 1
+        item = source_item(inputs.names[n])
+        tokens = inputs.counter.count(source_line(item, material) + "\n") + 1
         fits = tokens <= limit and room.take_line(tokens)
         limit -= tokens if fits else 0
         why = "" if fits else "beyond the sources' share of the budget"
-        items.append(Item(kind="source", n=n, tokens=tokens, included=fits, reason=why))
+        items.append(item.model_copy(update={"tokens": tokens, "included": fits, "reason": why}))
     return items
 
 

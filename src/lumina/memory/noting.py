@@ -26,7 +26,7 @@ from lumina.memory.rendering import RENDERING, entry_item
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.state import Outcome, State, fold
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, Store, StoredReceipt, VersionConflict
-from lumina.memory.turns import Turn
+from lumina.memory.turns import DeltaStatus, Turn
 
 MAX_TRIES = 3
 MAX_RACES = 20  # folds again after a lost race; each loss is somebody else's success
@@ -50,23 +50,37 @@ class Noting:
     set_aside: str = ""  # why the turn's delta was given up
 
 
-async def load_state(store: Store, scope: ThreadScope) -> tuple[int, State]:
-    """Version and state of a thread. A snapshot that cannot be read is folded anew from the deltas."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A state with its version. `unreadable`: the stored snapshot, where it could not be read and the state was folded
+    anew from the deltas; it is written back as it was found."""
+
+    version: int
+    state: State
+    unreadable: str = ""
+
+    def next(self, state: State) -> Snapshot:
+        return Snapshot(version=self.version + 1, body=self.unreadable or state.to_json())
+
+
+async def load_state(store: Store, scope: ThreadScope) -> Loaded:
+    """The state of a thread."""
     snapshot = await store.state(scope)
     try:
-        return snapshot.version, State.from_json(snapshot.body)
+        return Loaded(version=snapshot.version, state=State.from_json(snapshot.body))
     except StoreError:
-        return snapshot.version, fold([load_changes(delta.changes) for delta in await store.deltas(scope)])
+        state = fold([load_changes(delta.changes) for delta in await store.deltas(scope)])
+        return Loaded(version=snapshot.version, state=state, unreadable=snapshot.body)
 
 
-async def load_profile(store: Store, scope: SubjectScope) -> tuple[int, State]:
+async def load_profile(store: Store, scope: SubjectScope) -> Loaded:
     """The same for a subject."""
     snapshot = await store.profile(scope)
     try:
-        return snapshot.version, State.from_json(snapshot.body, about="subject")
+        return Loaded(version=snapshot.version, state=State.from_json(snapshot.body, about="subject"))
     except StoreError:
-        deltas = await store.subject_deltas(scope)
-        return snapshot.version, fold([load_changes(delta.changes) for delta in deltas], about="subject")
+        state = fold([load_changes(delta.changes) for delta in await store.subject_deltas(scope)], about="subject")
+        return Loaded(version=snapshot.version, state=state, unreadable=snapshot.body)
 
 
 async def ask(
@@ -77,8 +91,8 @@ async def ask(
     if job is None:
         return None
     turn, previous = await _turns(store, scope, job)
-    _, state = await load_state(store, scope)
-    _, profile = await load_profile(store, scope.of_subject)
+    state = (await load_state(store, scope)).state
+    profile = (await load_profile(store, scope.of_subject)).state
     wanted = not (await store.thread_info(scope)).title
     request = delta_request(
         turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources, title_wanted=wanted,
@@ -152,8 +166,8 @@ async def _apply(store: Store, scope: ThreadScope, job: DeltaJob, reply: str) ->
 async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note) -> Noting | None:
     """One try. None when somebody else was faster."""
     turn, previous = await _turns(store, scope, job)
-    version, state = await load_state(store, scope)
-    profile_version, profile = await load_profile(store, scope.of_subject)
+    held, held_profile = await load_state(store, scope), await load_profile(store, scope.of_subject)
+    state, profile = held.state, held_profile.state
     checked = check(
         note, turn=turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources,
         thread=scope.thread, second_try=job.tries > 0,
@@ -170,8 +184,8 @@ async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note) -> 
         await store.apply_delta(
             scope,
             delta,
-            Snapshot(version=version + 1, body=state.to_json()),
-            Snapshot(version=profile_version + 1, body=profile.to_json()) if more else None,
+            held.next(state),
+            held_profile.next(profile) if more else None,
         )
     except VersionConflict:
         return None
@@ -189,9 +203,14 @@ def _noting(job: DeltaJob, note: Note, checked: Checked, outcomes: tuple[Outcome
     )  # fmt: skip
 
 
-async def _job(store: Store, scope: ThreadScope, seq: int, status: str) -> DeltaJob | None:
-    jobs = await store.delta_jobs(scope, status)  # pyright: ignore[reportArgumentType]
-    return next((job for job in jobs if not seq or job.seq == seq), None)
+async def _job(store: Store, scope: ThreadScope, seq: int, status: DeltaStatus) -> DeltaJob | None:
+    jobs = await store.delta_jobs(scope, status)
+    if seq:
+        return next((job for job in jobs if job.seq == seq), None)
+    for job in jobs:  # a turn that cannot be read must not hold the later ones up
+        if await store.turns(scope, [(job.seq, job.attempt)]):
+            return job
+    return None
 
 
 async def _turns(store: Store, scope: ThreadScope, job: DeltaJob) -> tuple[Turn, Turn | None]:

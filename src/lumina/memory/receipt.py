@@ -1,7 +1,8 @@
 """The receipt: what was decided about one model call, so that it can be shown again and checked.
 
-A receipt holds decisions, never content: which items went in or stayed out, by reference, with their tokens as counted
-then and the reason; which numbers may be cited; the version of the rendering and a SHA-256 of what was sent.
+A receipt holds decisions, not content: which items went in or stayed out, by reference, with their tokens as counted
+then and the reason; which numbers may be cited; the version of the rendering and a SHA-256 of what was sent. The one
+exception is the name of a source, because a page can have another title when it is read again.
 `lumina.memory.rendering` turns a receipt and the stored rows back into the very same messages; nothing is decided anew.
 """
 
@@ -42,9 +43,9 @@ class Item(BaseModel):
     """One thing that was considered for a context. Only the fields of its kind are set.
 
     turn: seq, attempt, form. entry: about, number, correction, entry_kind, said_by, key. keys: keys. recalled: seq,
-    attempt, part, start, end, replaced_at. source: n. instructions: digest. not shown: end (the last such turn).
-    not noted: text (ranges of seqs). tool call: index. turn noted: seq, attempt (the turn a delta step is about).
-    refused: said_by (the operation), key, text (the reason that a second delta call was told).
+    attempt, part, start, end, replaced_at. source: n, text (its name as shown). instructions: digest. not shown: end
+    (the last such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq, attempt (the turn a delta
+    step is about). refused: said_by (the operation), key, text (the reason that a second delta call was told).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

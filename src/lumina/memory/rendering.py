@@ -132,7 +132,7 @@ def memory_block(receipt: Receipt, material: Material) -> str:
             lines.append(note_line(item, look_back=receipt.look_back))
     for kind, heading in (("recalled", "From earlier turns:"), ("source", "Sources that may be cited again:")):
         rows = [
-            recalled_line(item, material) if kind == "recalled" else source_line(material.names.get(item.n), item.n)
+            recalled_line(item, material) if kind == "recalled" else source_line(item, material)
             for item in shown
             if item.kind == kind
         ]
@@ -180,10 +180,14 @@ def recalled_line(item: Item, material: Material) -> str:
     return f"- turn {item.seq}, {turn.day}, {by}: {one_line(text[item.start : item.end], PASSAGE_LIMIT)}{replaced}"
 
 
-def source_line(name: SourceName | None, n: int) -> str:
-    if name is None:
-        return f"- [{n}] {FORGOTTEN}"
-    return f"- [{n}] {one_line(f'{name.title} ({name.host})', TITLE_LIMIT)}"
+def source_item(name: SourceName) -> Item:
+    """How a receipt refers to a source; its tokens are not counted yet."""
+    return Item(kind="source", n=name.n, text=one_line(f"{name.title} ({name.host})", TITLE_LIMIT))
+
+
+def source_line(item: Item, material: Material) -> str:
+    # The name is the one that was shown: the row has the latest, and a page may have been renamed since.
+    return f"- [{item.n}] {item.text if item.n in material.names else FORGOTTEN}"
 
 
 def tool_messages(records: Sequence[ToolRecord]) -> dict[int, tuple[Message, ...]]:

@@ -54,7 +54,12 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
         raise NotFound(f"Turn {row.seq} of thread {scope.thread} cannot be read.")
     whole = receipt
     if receipt.base:
-        base = next(Receipt.from_json(other.body) for other in rows if other.call == receipt.base)
+        base = next((Receipt.from_json(other.body) for other in rows if other.call == receipt.base), None)
+        if base is None:
+            raise StoreError(
+                f"Call {row.call} of turn {row.seq} goes on from call {receipt.base}, whose receipt is not there. The "
+                "turn itself is not affected."
+            )
         whole = base.model_copy(update={"items": (*base.items, *receipt.items)})
     changes = await _changes(store, scope, whole)
     material = await material_of(store, scope, whole, turn, changes)

@@ -38,9 +38,13 @@ class VersionConflict(StoreError):
     """Somebody else changed the state since it was read. Nothing was written: read it and fold again."""
 
 
+DAMAGED = "null"  # no state is this: it is folded anew
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A folded state as stored. `version` counts writes, 0 when there is none; `body` is JSON."""
+    """A folded state as stored. `version` counts writes, 0 when there is none; `body` is JSON, DAMAGED where what is
+    stored cannot be read."""
 
     version: int = 0
     body: str = ""

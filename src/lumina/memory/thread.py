@@ -72,7 +72,7 @@ class Thread:
         self.counter = counter or ScriptCounter()
         try:
             self._zone = ZoneInfo(zone)
-        except (ZoneInfoNotFoundError, ValueError):
+        except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):  # OSError: a folder of zones, an endless name
             raise UsageError(
                 f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC."
             ) from None
@@ -109,6 +109,8 @@ class Thread:
         """
         check_text("question", question)
         check_text("instructions", instructions)
+        check_text("model", model)
+        check_budget(budget)
         await self.settle()
         recent = await self.store.recent_turns(self.scope, limit=READ, before=turn.seq if turn else 0)
         seq, attempt = (turn.seq, turn.attempt) if turn else (_last_seq(recent) + 1, 1)
@@ -179,13 +181,13 @@ class Thread:
         """Facts, open issues, decisions and findings of this thread, as folded so far; none if it does not remember."""
         if not self.remembers:
             return State()
-        return (await noting.load_state(self.store, self.scope))[1]
+        return (await noting.load_state(self.store, self.scope)).state
 
     async def profile(self) -> State:
         """The same for the subject, across threads."""
         if not self.remembers:
             return State(about="subject")
-        return (await noting.load_profile(self.store, self.scope.of_subject))[1]
+        return (await noting.load_profile(self.store, self.scope.of_subject)).state
 
     async def delta_request(self, seq: int = 0, *, refused: Sequence[Refused] = ()) -> DeltaRequest | None:
         """The question what changed in turn `seq` (0: the oldest turn that nobody was asked about), for any model.
@@ -196,6 +198,8 @@ class Thread:
         """Takes a model's reply to `delta_request` for turn `seq` (0: the oldest that waits), checks it and folds it
         in. Says what changed and what was refused, with reasons. A reply that cannot be read raises UsageError, counts
         as a try, and after three the turn's delta is set aside."""
+        if not isinstance(reply, str):
+            raise UsageError(f"The reply must be the model's text, not {type(reply).__name__}. Nothing was applied.")
         return await noting.take(self.store, self.scope, reply, seq=seq)
 
     async def settle(self) -> list[noting.Noting]:
@@ -239,6 +243,12 @@ def _last_seq(recent: RecentTurns) -> int:
     return max([turn.seq for turn in recent.turns] + [row.seq for row in recent.unreadable], default=0)
 
 
+def check_budget(budget: object) -> None:
+    """UsageError for what is no number of tokens. Zero or less is one: nothing fits it."""
+    if not isinstance(budget, int) or isinstance(budget, bool):
+        raise UsageError(f"budget must be a whole number of tokens, not {type(budget).__name__}.")
+
+
 def check_text(name: str, text: object) -> None:
     """UsageError for what no store can keep identically: not a string, NUL, half of a surrogate pair."""
     if not isinstance(text, str):
@@ -257,6 +267,8 @@ def check_text(name: str, text: object) -> None:
 
 def exchanges_of(messages: Sequence[Message | Mapping[str, Any]], answer: str) -> tuple[Message, ...]:
     """A caller's tool exchanges as values. UsageError for anything but assistant and tool messages of plain text."""
+    if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
+        raise UsageError(f"messages must be a list of messages, not {type(messages).__name__}. Nothing was recorded.")
     rows = [message if isinstance(message, Message) else _from_openai(message) for message in messages]
     if rows and rows[-1].role == "assistant" and not rows[-1].tool_calls and rows[-1].content == answer:
         rows.pop()  # the answer itself
@@ -270,10 +282,14 @@ def exchanges_of(messages: Sequence[Message | Mapping[str, Any]], answer: str) -
 
 
 def _from_openai(row: Mapping[str, Any]) -> Message:
+    if not isinstance(row, Mapping):
+        raise UsageError(f"A message is {type(row).__name__}, not in OpenAI's form. Nothing was recorded.")
     try:
         calls = tuple(
             ToolCall(
-                id=str(call["id"]), name=str(call["function"]["name"]), arguments=str(call["function"]["arguments"])
+                id=_string(call["id"], "the id of a tool call"),
+                name=_string(call["function"]["name"], "the name of a tool call"),
+                arguments=_string(call["function"]["arguments"], "the arguments of a tool call"),
             )
             for call in row.get("tool_calls") or ()
         )
@@ -288,4 +304,12 @@ def _from_openai(row: Mapping[str, Any]) -> Message:
             "A message's content is not plain text. Images and attachments are not taken; nothing was recorded."
         )
     check_text("message", content or "")
-    return Message(role=role, content=content or "", tool_calls=calls, tool_call_id=str(row.get("tool_call_id") or ""))
+    answers = _string(row.get("tool_call_id") or "", "tool_call_id")
+    return Message(role=role, content=content or "", tool_calls=calls, tool_call_id=answers)
+
+
+def _string(value: object, what: str) -> str:
+    # Kept as it is or refused: Python's way to write an object is no JSON.
+    if not isinstance(value, str):
+        raise UsageError(f"In a message, {what} is {type(value).__name__}, not a string. Nothing was recorded.")
+    return value

@@ -4,8 +4,12 @@ A file can be damaged, or written by another hand. Each field is checked as it i
 in the closed set, its JSON. `Damaged` says which field and why; what to make of it is the caller's rule:
 
 - a turn or one of its citations: the turn is shown as Unreadable and the thread goes on;
-- a tool call, a source, an event, a receipt, a delta, a delta job, a state, a thread: StoreError, because leaving one
-  out would change what the rest means.
+- a state or profile: folded anew from its deltas, of which it is only a copy;
+- a text that is only shown (a title, a time, a document's row in a list): UNREADABLE stands for it;
+- a thread's numbers: what can be read of it is read, and writing to it is StoreError;
+- a delta job, or the name of a source in a list: left out, so that its turn stays as not noted, or it is not offered;
+- a tool call, a source, an event, a receipt, a delta: StoreError, because leaving one out would change what the rest
+  means.
 
 Nothing is ever rewritten here: the damaged bytes stay as they were found.
 """
@@ -21,6 +25,7 @@ from lumina.memory.turns import Citation, Message, Source, SourceName, ThreadInf
 from lumina.stores import checks
 
 T = TypeVar("T")
+UNREADABLE = "(cannot be read)"  # stands for a damaged text that only a page shows
 
 
 class Row(Protocol):
@@ -46,6 +51,14 @@ def text(row: Row, name: str) -> str:
     if isinstance(value, str):
         return value
     raise Damaged(f"{name} is not text" if not isinstance(value, bytes) else f"{name} holds bytes that are no text")
+
+
+def shown(row: Row, name: str) -> str:
+    """Text that is only shown: a damaged one says so, and costs nothing else."""
+    try:
+        return text(row, name)
+    except Damaged:
+        return UNREADABLE
 
 
 def whole(row: Row, name: str, least: int = 0, most: int = checks.MOST) -> int:
@@ -211,11 +224,29 @@ def citation(row: Row) -> Citation:
 def thread_info(row: Row) -> ThreadInfo:
     return ThreadInfo(
         thread=text(row, "thread"),
-        title=text(row, "title"),
+        title=shown(row, "title"),
         deltas=bool(whole(row, "deltas", 0, 1)),
         turns=whole(row, "turns"),
         running=whole(row, "running"),
-        asked_at=text(row, "asked_at"),
+        asked_at=shown(row, "asked_at"),
+    )
+
+
+def thread_to_read(row: Row, last_turn: Callable[[], int]) -> ThreadInfo:
+    """A thread in a list, or to be read: what is damaged in its row hides neither it nor the others."""
+
+    def number(name: str) -> int:
+        value = getattr(row, name)
+        return value if isinstance(value, int) and 0 <= value <= checks.MOST else -1
+
+    turns = number("turns")
+    return ThreadInfo(
+        thread=shown(row, "thread"),
+        title=shown(row, "title"),
+        deltas=number("deltas") == 1,
+        turns=turns if turns >= 0 else last_turn(),
+        running=max(number("running"), 0),
+        asked_at=shown(row, "asked_at"),
     )
 
 

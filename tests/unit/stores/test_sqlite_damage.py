@@ -155,11 +155,7 @@ async def test_d8_other_damaged_rows_are_told_as_such(store: SQLiteStore, path: 
         "sources": ("title", lambda: store.sources(HERE)),
         "receipts": ("body", lambda: store.receipts(HERE, seq, 1)),
         "deltas": ("changes", lambda: store.deltas(HERE)),
-        "states": ("body", lambda: store.state(HERE)),
-        "profiles": ("body", lambda: store.profile(HERE.of_subject)),
         "texts": ("text", lambda: store.text(HERE.of_subject, source.digest)),
-        "delta_jobs": ("answer", lambda: store.delta_jobs(HERE, "waiting", "applied")),
-        "threads": ("title", lambda: store.thread_info(HERE)),
         "meta": ("value", lambda: store.secret()),
     }
     for table, (column, read) in reads.items():

@@ -12,7 +12,7 @@ from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches, Stored
 from lumina.memory.errors import NotFound, StoreError
 from lumina.memory.scope import SubjectScope
 from lumina.stores import ranking, rows
-from lumina.stores.checks import check_document
+from lumina.stores.checks import MOST, check_document
 from lumina.stores.schema import document_passages, document_words, documents, owners
 from lumina.stores.sql.threads import next_number
 
@@ -144,7 +144,12 @@ def _drop(connection: Connection, scope: SubjectScope, known: Any) -> None:
     connection.execute(DROP_PASSAGES, place)
     connection.execute(DROP, place)
     held = {"in_tenant": scope.tenant, "in_owner": known.subject}
-    connection.execute(COUNT, {**held, "more_passages": -known.passages, "more_words": -known.words})
+    connection.execute(COUNT, {**held, "more_passages": -_number(known.passages), "more_words": -_number(known.words)})
+
+
+def _number(stored: Any) -> int:
+    # A damaged count leaves the sums a little off, which only the ranking feels.
+    return stored if isinstance(stored, int) and 0 <= stored <= MOST else 0
 
 
 def remove(connection: Connection, scope: SubjectScope, ids: Sequence[int]) -> int:
@@ -161,18 +166,19 @@ def listed(connection: Connection, scope: SubjectScope, under: str) -> list[Docu
     found = connection.execute(
         UNDER if under else INFO, {**_reader(scope), "under": under, "length": len(under)} if under else _reader(scope)
     )
-    return [rows.readable(f"document {row.id}", _info, row) for row in found]
+    return [_info(row) for row in found]
 
 
 def _info(row: Any) -> DocumentInfo:
+    # A damaged document is listed with the others, so that it can be removed by its number or read again from its file.
     return DocumentInfo(
-        id=rows.whole(row, "id", 1),
-        locator=rows.text(row, "locator"),
-        url=rows.text(row, "url"),
-        title=rows.text(row, "title"),
-        digest=rows.text(row, "digest"),
-        passages=rows.whole(row, "passages"),
-        added_at=rows.text(row, "added_at"),
+        id=_number(row.id),
+        locator=rows.shown(row, "locator"),
+        url=rows.shown(row, "url"),
+        title=rows.shown(row, "title"),
+        digest=rows.shown(row, "digest"),
+        passages=_number(row.passages),
+        added_at=rows.shown(row, "added_at"),
         own=row.subject != TENANTS,
     )
 
@@ -187,13 +193,13 @@ def text(connection: Connection, scope: SubjectScope, document: int) -> str:
 def find(connection: Connection, scope: SubjectScope, words: Sequence[str], limit: int) -> PassageMatches:
     asked = list(dict.fromkeys(words))
     mine = connection.execute(OWNERS, _reader(scope)).all()
-    passages = sum(owner.passages for owner in mine)
+    passages = sum(_number(owner.passages) for owner in mine)
     found: dict[str, list[tuple[int, bytes]]] = {word: [] for word in asked}
     for at in range(0, len(asked) if mine else 0, AT_ONCE):
         which = {"owners": [owner.handle for owner in mine], "forms": asked[at : at + AT_ONCE]}
         for form, document, packed in connection.execute(POSTINGS, which):
             found[form].append((document, packed))
-    total = sum(owner.words for owner in mine)
+    total = sum(_number(owner.words) for owner in mine)
     try:
         # In the order of documents, so that every store adds up the same numbers in the same order.
         postings = {word: sorted(held) for word, held in found.items()}
@@ -203,11 +209,16 @@ def find(connection: Connection, scope: SubjectScope, words: Sequence[str], limi
             "The word index of the documents is damaged. Remove the documents and add them again."
         ) from None
     places = {**_reader(scope), "places": json.dumps(ranked.best)}
-    hits = tuple(
-        rows.readable(f"document {row.document}", lambda row, n=n: _hit(row, n), row)
-        for n, row in enumerate(connection.execute(HITS, places) if ranked.best else ())
-    )
-    return PassageMatches(hits=hits, frequency=ranked.frequency, passages=passages)
+    hits: list[StoredPassage] = []
+    unreadable = ""
+    for row in connection.execute(HITS, places) if ranked.best else ():
+        try:
+            hits.append(_hit(row, len(hits)))
+        except rows.Damaged as damage:
+            unreadable = f"document {row.document}: {damage}"
+    if unreadable and not hits:
+        raise StoreError(f"What was found cannot be read ({unreadable}). Remove that document and add it again.")
+    return PassageMatches(hits=tuple(hits), frequency=ranked.frequency, passages=passages)
 
 
 def _hit(row: Any, n: int) -> StoredPassage:

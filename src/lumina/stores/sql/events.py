@@ -1,18 +1,19 @@
 """The logs: one for each attempt at a turn, and the thread's own under (0, 0). Numbers count from 1 without gaps."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select
 
-from lumina.memory.errors import StoreError
 from lumina.memory.scope import ThreadScope
 from lumina.stores import rows
-from lumina.stores.checks import check_bodies
+from lumina.stores.checks import MOST, check_bodies
 from lumina.stores.schema import events
 from lumina.stores.sql.keys import columns, inside, of_turn, thread_row, turn_number
 
-LAST = select(func.max(events.c.number)).where(*of_turn(events))
+# Numbers that are none are passed over: a log goes on after a damaged row.
+LAST = select(func.max(events.c.number)).where(
+    *of_turn(events), func.typeof(events.c.number) == "integer", events.c.number <= MOST
+)
 AFTER = (
     select(events.c.number, events.c.body)
     .where(*of_turn(events), events.c.number > bindparam("after"))
@@ -32,11 +33,7 @@ def append(connection: Connection, scope: ThreadScope, seq: int, attempt: int, b
 
 def add(connection: Connection, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str]) -> int:
     """`append` for a log that is known to exist."""
-    last: Any = connection.execute(LAST, inside(scope, seq, attempt)).scalar()
-    if last is None:
-        last = 0
-    if not isinstance(last, int):
-        raise StoreError(f"The log of turn {seq} cannot be continued: the number of its last event is damaged.")
+    last: int = connection.execute(LAST, inside(scope, seq, attempt)).scalar() or 0
     if bodies:
         key = columns(scope, seq, attempt)
         connection.execute(ADD, [{**key, "number": last + n, "body": body} for n, body in enumerate(bodies, 1)])

@@ -53,7 +53,7 @@ def thread_row(connection: Connection, scope: ThreadScope) -> Row[Any]:
     """The thread's row with its numbers checked. NotFound when there is none."""
     row = connection.execute(THREAD_ROW, inside(scope)).one_or_none()
     if row is None:
-        raise NotFound(f"There is no thread {scope.thread!r} here. Open it first; nothing was changed.")
+        raise no_thread(scope)
     return rows.readable(f"row of thread {scope.thread!r}", _with_numbers, row)
 
 
@@ -73,6 +73,10 @@ def turn_number(connection: Connection, scope: ThreadScope, seq: int, attempt: i
         return rows.whole(row, "number", 1)
     except rows.Damaged as damage:
         raise StoreError(f"Turn {seq} cannot be read: {damage}. It was left as it is.") from None
+
+
+def no_thread(scope: ThreadScope) -> NotFound:
+    return NotFound(f"There is no thread {scope.thread!r} here. Open it first; nothing was changed.")
 
 
 def no_turn(seq: int, attempt: int) -> NotFound:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -80,8 +81,11 @@ def read_sources(connection: Connection, scope: ThreadScope, numbers: Sequence[i
 
 
 def source_names(connection: Connection, scope: ThreadScope, numbers: Sequence[int]) -> list[SourceName]:
-    found = connection.execute(NAMES, {**inside(scope), "numbers": list(set(numbers))})
-    return [rows.readable(f"source {row.n}", rows.source_name, row) for row in found]
+    found: list[SourceName] = []
+    for row in connection.execute(NAMES, {**inside(scope), "numbers": list(set(numbers))}):
+        with suppress(rows.Damaged):  # what cannot be named is not offered for citing; the thread goes on
+            found.append(rows.source_name(row))
+    return found
 
 
 def add_tool_call(connection: Connection, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:

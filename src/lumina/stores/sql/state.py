@@ -1,14 +1,15 @@
 """Delta jobs, applied deltas, the snapshots that they fold to, and receipts."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, and_, bindparam, case, insert, or_, select, update
+from sqlalchemy import Connection, Select, Table, and_, bindparam, case, func, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt, VersionConflict
+from lumina.memory.store import DAMAGED, AppliedDelta, DeltaJob, Snapshot, StoredReceipt, VersionConflict
 from lumina.memory.turns import DeltaStatus
 from lumina.stores import rows
 from lumina.stores.checks import check_delta, check_receipt, check_text
@@ -17,6 +18,8 @@ from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_tu
 
 STATE = select(states).where(*of_thread(states))
 PROFILE = select(profiles).where(*of_subject(profiles))
+THREAD_DELTAS = select(func.count()).select_from(deltas).where(*of_thread(deltas))
+SUBJECT_DELTAS = select(func.count()).select_from(deltas).where(*of_subject(deltas))
 JOBS = (
     select(delta_jobs)
     .where(*of_thread(delta_jobs), delta_jobs.c.status.in_(bindparam("statuses", expanding=True)))
@@ -64,16 +67,31 @@ RECEIPTS = select(receipts).where(*of_turn(receipts)).order_by(receipts.c.call)
 
 
 def read_state(connection: Connection, scope: ThreadScope) -> Snapshot:
-    return rows.readable("state of the thread", rows.snapshot, connection.execute(STATE, inside(scope)).one_or_none())
+    return _snapshot(connection, scope, STATE, THREAD_DELTAS)[0]
 
 
 def read_profile(connection: Connection, scope: SubjectScope) -> Snapshot:
-    return rows.readable("profile", rows.snapshot, connection.execute(PROFILE, inside(scope)).one_or_none())
+    return _snapshot(connection, scope, PROFILE, SUBJECT_DELTAS)[0]
+
+
+def _snapshot(
+    connection: Connection, scope: SubjectScope | ThreadScope, statement: Select[Any], counted: Select[Any]
+) -> tuple[Snapshot, bool]:
+    """The snapshot, and whether it is sound. In place of a damaged one stands DAMAGED, to be folded anew from the
+    deltas; its version then goes up with each of them, so that two writers still notice each other."""
+    row = connection.execute(statement, inside(scope)).one_or_none()
+    try:
+        return rows.snapshot(row), True
+    except rows.Damaged:
+        return Snapshot(version=1 + connection.execute(counted, inside(scope)).scalar_one(), body=DAMAGED), False
 
 
 def jobs(connection: Connection, scope: ThreadScope, statuses: tuple[DeltaStatus, ...]) -> list[DeltaJob]:
-    found = connection.execute(JOBS, {**inside(scope), "statuses": list(statuses)})
-    return [rows.readable(f"delta job of turn {row.seq}", rows.delta_job, row) for row in found]
+    found: list[DeltaJob] = []
+    for row in connection.execute(JOBS, {**inside(scope), "statuses": list(statuses)}):
+        with suppress(rows.Damaged):  # its turn stays as not noted, and holds up no other
+            found.append(rows.delta_job(row))
+    return found
 
 
 def _job(connection: Connection, scope: ThreadScope, seq: int, attempt: int) -> DeltaJob:
@@ -121,12 +139,15 @@ def apply(
 
 def _swap(connection: Connection, scope: SubjectScope | ThreadScope, table: Table, new: Snapshot) -> None:
     """Compare and set by version. The transaction holds the write lock from its start, so nothing comes between."""
-    known = read_state(connection, scope) if isinstance(scope, ThreadScope) else read_profile(connection, scope)
+    counted = (STATE, THREAD_DELTAS) if isinstance(scope, ThreadScope) else (PROFILE, SUBJECT_DELTAS)
+    known, sound = _snapshot(connection, scope, *counted)
     if known.version + 1 != new.version:
         raise VersionConflict(
             f"The {'state' if table is states else 'profile'} is at version {known.version} by now; this change was "
             f"made from version {new.version - 1}. Nothing was applied: read it again and fold again."
         )
+    if not sound:
+        return  # the damaged bytes stay; the deltas are what counts
     if known.version == 0:
         connection.execute(insert(table), {**columns(scope), "version": new.version, "body": new.body})
     else:

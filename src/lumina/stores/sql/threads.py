@@ -4,25 +4,27 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, StoreError
 from lumina.memory.passages import passages_of
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.turns import Searched, ThreadInfo, TurnEnd
-from lumina.stores import rows
-from lumina.stores.checks import check_text
+from lumina.stores import checks, rows
 from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS
 from lumina.stores.schema import counters, subjects, threads
 from lumina.stores.sql import events, turns
-from lumina.stores.sql.keys import THREAD_ROW, columns, inside, of_subject, of_thread, thread_row
+from lumina.stores.sql.keys import THREAD_ROW, columns, inside, no_thread, of_subject, of_thread, thread_row
 
 LISTED = (
     select(threads)
     .where(*of_subject(threads))
     .order_by(threads.c.number.desc(), threads.c.thread)
     .limit(bindparam("most"))
+)
+LAST_TURN = select(func.max(turns.turns.c.seq)).where(
+    *of_thread(turns.turns), func.typeof(turns.turns.c.seq) == "integer", turns.turns.c.seq <= checks.MOST
 )
 MAKE_SUBJECT = upsert(subjects).values(number=0).on_conflict_do_nothing()
 MAKE = insert(threads)
@@ -39,7 +41,7 @@ FREE = turns.ON_THREAD.values(running=0, running_attempt=0, owner="")
 def next_number(connection: Connection, counter: str, more: int = 1) -> int:
     """Takes `more` numbers of a counter and returns the last; none is ever given out twice."""
     last: Any = connection.execute(NEXT, {"in_name": counter, "more": more}).scalar()
-    if not isinstance(last, int):
+    if not isinstance(last, int) or not 0 < last <= checks.MOST:
         raise StoreError(f"The counter {counter!r} of this database is damaged. Restore it from a copy.")
     return last
 
@@ -128,17 +130,23 @@ def _told(connection: Connection, scope: ThreadScope, seq: int, attempt: int) ->
 
 
 def listed(connection: Connection, scope: SubjectScope, limit: int) -> list[ThreadInfo]:
-    return [
-        rows.readable("row of a thread", rows.thread_info, row)
-        for row in connection.execute(LISTED, {**inside(scope), "most": max(limit, 0)})
-    ]
+    found = connection.execute(LISTED, {**inside(scope), "most": max(limit, 0)}).all()
+    return [rows.thread_to_read(row, lambda row=row: _last_turn(connection, scope, row.thread)) for row in found]
+
+
+def _last_turn(connection: Connection, scope: SubjectScope, thread: Any) -> int:
+    """For a thread whose own count is damaged."""
+    return connection.execute(LAST_TURN, {**inside(scope), "in_thread": thread}).scalar() or 0
 
 
 def info(connection: Connection, scope: ThreadScope) -> ThreadInfo:
-    return rows.thread_info(thread_row(connection, scope))
+    row = connection.execute(THREAD_ROW, inside(scope)).one_or_none()
+    if row is None:
+        raise no_thread(scope)
+    return rows.thread_to_read(row, lambda: _last_turn(connection, scope, scope.thread))
 
 
 def set_title(connection: Connection, scope: ThreadScope, title: str) -> None:
-    check_text("title", title)
+    checks.check_text("title", title)
     if not connection.execute(TITLE, {**inside(scope), "new_title": title}).rowcount:
         raise NotFound(f"There is no thread {scope.thread!r} here. Nothing was changed.")

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from lumina.memory.errors import TurnConflict, UsageError
+from lumina.memory.errors import StoreError, TurnConflict, UsageError
 from lumina.memory.scope import ThreadScope
 from lumina.memory.store import StoredReceipt
 from lumina.memory.turns import Citation, NewTurn, RecentTurns, Turn, TurnEnd, TurnPage, Unreadable
@@ -131,6 +131,8 @@ def _insert(
 ) -> Turn:
     seq, asked = thread.turns + 1, checks.asked_at(new)
     number: Any = connection.execute(NEXT_NUMBER, columns(scope.of_subject)).scalar_one()
+    if not isinstance(number, int) or not 0 < number <= checks.MOST:
+        raise StoreError("The count of this person's turns is damaged. Nothing was stored; restore the database.")
     turn = Turn(
         seq=seq,
         attempt=1,
