@@ -146,6 +146,17 @@ def test_a_number_that_the_answer_was_not_allowed_to_cite_makes_no_finding():
     assert accepted("set", "it is blue", source=9, read=True, answer="Sure, it is blue [9].") == ()
 
 
+@pytest.mark.parametrize("op", ["set", "open", "decide"])
+@pytest.mark.parametrize("value", ["Mallorca", "Berlin, evil", "printers", "office Berlin"])
+def test_a_value_that_does_not_stand_in_its_quote_is_nobodys_word(op: str, value: str):
+    state, profile = persons()
+    for about, quoted in itertools.product(("thread", "subject"), ("in Berlin", QUESTION)):
+        wish = Op(op=op, key="home.city", value=value, quote=quoted, about=about)  # type: ignore[arg-type]
+        result = check(Note(ops=[wish]), turn=turn(), state=state, profile=profile, read_sources=False)
+        assert result.changes == ()
+        assert "does not stand in its quote" in result.refused[0].reason
+
+
 @pytest.mark.parametrize("op", OPS)
 def test_a_person_may_do_all_of_it_with_words_of_their_own(op: str):
     wish = Op(op=op, key="fresh.key", value="office in Berlin", quote="small office in Berlin")  # type: ignore[arg-type]

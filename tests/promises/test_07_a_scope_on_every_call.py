@@ -3,6 +3,7 @@
 import inspect
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,9 @@ from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
 from lumina.memory.store import Store
 from lumina.memory.thread import Thread
+from lumina.memory.words import forms
 from lumina.stores.opening import open_store
+from lumina.testing.document_suite import about
 
 # Names chosen to look like one another's: delimiters, prefixes, wildcards, case, and normal forms.
 TWINS = [
@@ -110,3 +113,25 @@ async def test_i3_hostile_names_are_only_names(names: list[str]) -> None:
         thread = Thread(store=store, scope=scope, info=await store.thread_info(scope))
         seen = "\n".join(m.content for m in (await thread.context("my secret word earlier?")).messages)
         assert [n for n in range(len(names)) if f"canary{n}x" in seen] == [at]
+
+
+@pytest.mark.parametrize("where", ["memory", "sqlite"])
+async def test_a_subjects_documents_are_found_by_it_and_by_nobody_else(tmp_path: Path, where: str) -> None:
+    """Listed, searched, read and removed; the tenant's are everybody's in it."""
+    store: Any = await open_store(tmp_path / "a.db" if where == "sqlite" else None)
+    people = [SubjectScope(tenant=tenant, subject=subject) for tenant in ("t", "u") for subject in ("me", "me%", "you")]
+    for at, scope in enumerate(people):
+        await store.put_documents(scope, [about("doc:/own.md", f"a canary number {at}")], own=True)
+    await store.put_documents(people[0], [about("doc:/all.md", "a canary for all")])
+    ids = {at: next(info.id for info in await store.documents(scope) if info.own) for at, scope in enumerate(people)}
+    for at, scope in enumerate(people):
+        everybodys = ["a canary for all"] if scope.tenant == "t" else []
+        found = await store.find_passages(scope, list(forms("canary")), limit=99)
+        assert sorted(hit.body for hit in found.hits) == sorted([f"a canary number {at}", *everybodys])
+        assert found.passages == 1 + len(everybodys)
+        assert await store.remove_documents(scope, [id for other, id in ids.items() if other != at]) == 0
+        for other, id in ids.items():
+            if other != at:
+                with pytest.raises(NotFound):
+                    await store.document_text(scope, id)
+    await store.close()

@@ -134,7 +134,7 @@ def listed(connection: Connection, scope: SubjectScope, limit: int) -> list[Thre
     return [rows.thread_to_read(row, lambda row=row: _last_turn(connection, scope, row.thread)) for row in found]
 
 
-def _last_turn(connection: Connection, scope: SubjectScope, thread: Any) -> int:
+def _last_turn(connection: Connection, scope: SubjectScope | ThreadScope, thread: Any) -> int:
     """For a thread whose own count is damaged."""
     return connection.execute(LAST_TURN, {**inside(scope), "in_thread": thread}).scalar() or 0
 
