@@ -36,6 +36,7 @@ def test_a_second_ctrl_c_leaves_at_once(terminal, environment) -> None:
     stuck = terminal("ask", "x", slow=True, STOP_HANGS="1")
     stuck.wait_for("It keeps up")
     stuck.type("\x03")
+    stuck.wait_for("Ctrl-C again leaves at once")  # two signals at one time would be one
     stuck.type("\x03")
     assert stuck.ended() == 130
 

@@ -39,8 +39,8 @@ IN_SPAN = re.compile(r"[`\n\[［【]")
 IN_TARGET = re.compile(r"[()\s\[［【]")
 BEFORE = re.compile(r"[ \t\u00a0\u202f\u3000]{0,8}+[(（]?[ \t]{0,2}+\Z")
 BESIDE = " \t\u00a0\u202f\u3000(（\\"
-# Text in which no marker, code or target of a link begins, and behind which none can.
-PLAIN = re.compile(r"[^`~\]\[［【]*[^`~\]\[［【 \t\u00a0\u202f\u3000(（\\]")
+# Text in which no marker, code or target of a link begins; if it does not end with one of BESIDE, none can behind it.
+PLAIN = re.compile(r"[^`~\]\[［【]+")
 USUAL = re.compile(r"\[([1-9]\d{0,2})\](?=[^ \t\u00a0\u202f,;，、；\[［【\\(:]|[ \t][^ \t,;，、；\[［【\\])")
 BETWEEN = re.compile(r"[ \t\u00a0\u202f]{0,4}+[,;，、；]?[ \t]{0,4}+")
 PREFIX = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
@@ -79,7 +79,7 @@ class CitationStream:
     def feed(self, text: str) -> list[Piece]:
         """The pieces that are certain once `text` has arrived; may be empty."""
         text = self._buffer + text
-        if self._mode is self._in_prose and not self._run and PLAIN.fullmatch(text):
+        if self._mode is self._in_prose and not self._run and PLAIN.fullmatch(text) and text[-1] not in BESIDE:
             self._buffer = ""
             self._answer.add(text)
             return self._answer.take()

@@ -56,7 +56,7 @@ class Flow:
         elif piece.isspace():
             self._place()
             self._long = False
-            self._blank += piece.expandtabs(4)
+            self._blank += piece.replace("\t", "    ")  # the same however the text was cut
         elif len(piece) == 1 and not piece.isascii() and cells(piece) == 2:
             self._place()
             self._word, self._long = piece, False

@@ -89,6 +89,8 @@ class Worker:
         if self.interrupts > 1 or (self._stop is None and self._future is None):
             leave()
         if self._stop is not None:
+            if sys.stderr.isatty():
+                os.write(sys.stderr.fileno(), b"\n(stopping; Ctrl-C again leaves at once)\n")
             self._loop.call_soon_threadsafe(self._stop)
         elif self._future is not None:
             self._future.cancel()

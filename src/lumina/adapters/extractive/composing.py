@@ -76,7 +76,7 @@ def _quotes(
         quote = quote_of(looked_at[at], limit)
         quote = replace(quote, sentences=tuple(one for one in quote.sentences if one not in said))
         said.update(quote.sentences)
-        if len(quotes) >= WITH_CODE and quote.sentences:
+        if len(quotes) >= WITH_CODE:
             quote = replace(quote, code="")
         if quote.sentences or quote.code:
             quotes.append((looked_at[at], quote))

@@ -23,9 +23,10 @@ CLOSE = 0.7  # an opening sentence with this share of the best one's worth is pr
 ADDS = 0.12  # share of the question's weight that a further sentence must add
 CODE_FOLLOWS = 0.3  # a sentence that announces code, where the question asks how
 DEFINES = 0.15  # a sentence that defines what the question names
-# Sentences about versions, not about the thing; they are quoted only if nothing else is there.
+ASIDE = 0.5  # factor for sentences about versions, not about the thing; they are quoted if nothing else is there
 ASIDES = re.compile(
-    r"(?:(?:changed|new|added|deprecated|removed) (?:in|since) (?:version )?\d|raises an auditing event)",
+    r"(?:(?:changed|new|added|deprecated|removed) (?:in|since) (?:version )?\d|added (?:an?|the|support) |"
+    r"raises an auditing event)",
     re.IGNORECASE,
 )
 # How a sentence begins that cannot be read without the one before it.
@@ -98,7 +99,13 @@ def best_of(passage: str, weights: Weights, *, sentences: int, language: str, wa
     code = _code(found, chosen, weights, wants_code=wants_code)
     worth = max((_worth(found, at, weights) for at in chosen), default=weights.share(forms(code)))
     worth += CODE_FOLLOWS if code and wants_code else 0.0
-    return Quote(sentences=tuple(_written(found, at) for at in sorted(chosen)), code=code, worth=worth)
+    kept = [at for at in sorted(chosen) if not _announces(found, at, code)] or sorted(chosen)[: not code]
+    return Quote(sentences=tuple(_written(found, at) for at in kept), code=code, worth=worth)
+
+
+def _announces(found: list[Unit], at: int, code: str) -> bool:
+    """Whether the sentence announces code that is not shown."""
+    return found[at].text.endswith(":") and _code_after(found, at) and _clipped(found[at + 1].text) != code
 
 
 def is_suspect(text: str) -> bool:
@@ -127,7 +134,8 @@ def _choose(found: list[Unit], weights: Weights, limit: int, *, wants_code: bool
         held = {word for at in chosen for word in forms(_with_name(found, at))}
         left = [at for at in fit if at not in chosen]
         gain = {at: weights.share(set(forms(_with_name(found, at))) - held) for at in left}
-        more = [at for at in left if gain[at] >= ADDS] or [at for at in left if worth[at] >= CLOSE * worth[best]]
+        more = [at for at in left if gain[at] >= ADDS]
+        more = more or [at for at in left if worth[at] >= CLOSE * worth[best] and not _is_named(found, at)]
         more = more or [at for at in left if [at - 1] == chosen and not found[at].text.startswith("(")]
         if not more:
             break
@@ -143,12 +151,18 @@ def _worth(found: list[Unit], at: int, weights: Weights) -> float:
         share += DEFINES
     if " | " in found[at].text:
         share *= ROW
+    if ASIDES.match(found[at].text):
+        share *= ASIDE
     return share * SUSPECT if is_suspect(text) else share
 
 
+def _is_named(found: list[Unit], at: int) -> bool:
+    """Whether the sentence is the first of a definition."""
+    return at > 0 and found[at].kind == "sentence" and found[at - 1].kind == "signature"
+
+
 def _with_name(found: list[Unit], at: int) -> str:
-    named = at > 0 and found[at].kind == "sentence" and found[at - 1].kind == "signature"
-    return f"{found[at - 1].text} {found[at].text}" if named else found[at].text
+    return f"{found[at - 1].text} {found[at].text}" if _is_named(found, at) else found[at].text
 
 
 def _code_after(found: list[Unit], at: int) -> bool:

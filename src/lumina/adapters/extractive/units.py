@@ -58,7 +58,10 @@ def units(passage: str, language: str) -> list[Unit]:
     found: list[Unit] = []
     blocks = list(_blocks(passage))
     for place, block in enumerate(blocks):
-        if len(block) == 1 and _names(block[0]) and _is_explained(blocks, place):
+        announced = bool(found) and found[-1].kind == "sentence" and found[-1].text.endswith(":")
+        if announced and len(block) == 1 and CALL_LINE.match(block[0].strip()) and block[0].rstrip().endswith(")"):
+            _add_code(found, block[0])
+        elif len(block) == 1 and _names(block[0]) and _is_explained(blocks, place):
             found.append(Unit(kind="signature", text=" ".join(block[0].split())))
         elif _is_code(block):
             _add_code(found, "\n".join(block))

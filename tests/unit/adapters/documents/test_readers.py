@@ -228,3 +228,16 @@ def test_any_bytes_are_read_or_refused_and_every_block_lies_in_the_text(ending: 
         assert block.kind == "page" or result.text[block.start : block.end].strip()
         at = block.end
     assert not any(c < " " and c not in "\n\t" for c in result.text)
+
+
+def test_a_paragraph_of_markdown_that_an_editor_wrapped_is_one_line():
+    page = b"A wheel turns\naround its axis\\\nand stops."
+    assert read("a.md", page).text == "A wheel turns around its axis\nand stops."
+
+
+def test_the_source_of_a_drawing_is_not_text():
+    page = b"Before it.\n\n```mermaid\nsequenceDiagram\n  A->>B: ask\n```\n\n```sh\nlumina ask\n```\n\nAfter it."
+    text = read("a.md", page).text
+    assert "sequenceDiagram" not in text
+    assert "lumina ask" in text
+    assert text.endswith("After it.")
