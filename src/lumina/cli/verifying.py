@@ -13,6 +13,7 @@ from lumina.memory.errors import LuminaError, NotFound
 from lumina.memory.showing import Shown
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Unreadable
+from lumina.memory.window import ranges
 
 
 def verify_turns(name: str, turn: int, *, as_json: bool) -> int:
@@ -66,4 +67,7 @@ async def _verified(thread: Thread, seq: int) -> tuple[list[Shown], str]:
     except LuminaError as error:
         return [], str(error)
     differs = [row.call for row in rows if row.same is False]
-    return rows, f"call {differs[0]} renders differently from what was sent" if differs else ""
+    if not differs:
+        return rows, ""
+    which = f"call {differs[0]} renders" if len(differs) == 1 else f"calls {ranges(differs)} render"
+    return rows, f"{which} differently from what was sent"

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -157,8 +158,18 @@ def test_a_turn_that_was_changed_from_outside_is_found_by_verify(lumina, home: P
     database.close()
     verified = lumina("show", "--verify")
     assert verified.code == 1
-    assert "turn 2: call 1 renders differently from what was sent" in verified.err
+    assert "turn 2: calls 1-3 render differently from what was sent" in verified.err
     assert "NOT what was sent" in lumina("show", "-n", "2").out
+
+
+def test_verify_says_which_calls_of_a_turn_differ(lumina, home: Path) -> None:
+    lumina("ask", "-t", "main", "What is a receipt? I live in York.")
+    for column, told in (("answer", "turn 1: call 3 renders"), ("question", "turn 1: calls 1-3 render")):
+        with closing(sqlite3.connect(home / "lumina.db")) as connection, connection:
+            connection.execute(f"UPDATE turns SET {column} = 'X' || substr({column}, 2)")
+        verified = lumina("show", "main", "--verify")
+        assert verified.code == 1
+        assert f"{told} differently from what was sent" in verified.err
 
 
 def test_with_memory_off_nothing_of_earlier_turns_is_read_and_nothing_is_noted(lumina, monkeypatch) -> None:
