@@ -262,6 +262,74 @@ def test_small_talk_and_statements_are_acknowledged_and_not_searched_for(message
     assert said(message) == answer
 
 
+STAYS = "Understood. It stays in this conversation."
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("My phone number is 555-0101.", STAYS),
+        ("my phone number is 555-0101", STAYS),
+        ("I have two dogs.", STAYS),
+        ("My router is an X200.", STAYS),
+        ("I bought a ticket yesterday.", STAYS),
+        ("By the way, I have two dogs. My router is an X200.", STAYS),
+        ("Hi! I've got three kids.", STAYS),
+        ("I'm a nurse.", STAYS),
+        ("My name is Eva and I have two dogs.", "Understood."),
+        ("Meine Telefonnummer ist 555-0101.", "Verstanden. Es bleibt in diesem Gespräch."),
+        ("Ich habe zwei Hunde.", "Verstanden. Es bleibt in diesem Gespräch."),
+        ("Ich habe gestern ein Ticket gekauft.", "Verstanden. Es bleibt in diesem Gespräch."),
+        ("Mon numéro de téléphone est le 555-0101.", "Compris. Cela reste dans cette conversation."),
+        ("J’ai un chien et deux chats.", "Compris. Cela reste dans cette conversation."),
+        ("Mi número de teléfono es el 555-0101.", "Entendido. Queda en esta conversación."),
+        ("Tengo dos perros y un gato en la casa.", "Entendido. Queda en esta conversación."),
+    ],
+)
+def test_a_statement_of_which_nothing_is_noted_is_acknowledged_and_not_searched_for(message, answer):
+    assert said(message) == answer
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I need to know how to reset my password",
+        "I want to reset my password",
+        "I'd like to reset my password.",
+        "tell me the opening hours",
+        "I have to sort a list.",
+        "I have two lists to merge.",
+        "I have a question about seats.",
+        "I have an error in my code.",
+        "I have no idea how seats are paid.",
+        "I am looking for the opening hours.",
+        "I'm trying to sort a list.",
+        "I was wondering about the price.",
+        "I got a 404 from the server.",
+        "My code throws an exception.",
+        "My container is exiting with code 1.",
+        "My plan is to sort a list.",
+        "My goal is to sort a list.",
+        "My phone is not charging.",
+        "My phone doesn't charge.",
+        "My router is an X200. Reset it.",
+        "my router manual",
+        "I have two dogs, which food is good for them",
+        "I have two dogs. What food is good for them?",
+        "Ich habe ein Problem mit dem Router.",
+        "Ich habe eine Frage zu den Plätzen.",
+        "Ich möchte mein Passwort ändern.",
+        "J'ai besoin d'une nouvelle clé.",
+        "J'ai une question.",
+        "Tengo que cambiar mi clave.",
+        "Tengo una duda.",
+        "Translate: I have two dogs.",
+    ],
+)
+def test_a_statement_that_wants_something_is_searched_for(message):
+    assert used(message)[0] == "web_search"
+
+
 def test_a_question_beside_a_statement_is_what_is_searched_for():
     assert used("My name is Eva. How do I sort a list?") == ("web_search", {"query": "How do I sort a list?"})
     assert used("Hi, my name is Eva, how do I sort a list?")[1] == {"query": "how do I sort a list?"}
