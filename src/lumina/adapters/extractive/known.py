@@ -177,6 +177,25 @@ def from_recall(
     return " ".join(line for _, line in sorted(zip(best, lines, strict=False)))
 
 
+def from_said(question: str, statements: Sequence[str], language: Language) -> str:
+    """The last of the user's own `statements` (oldest first) that holds all that `question` asks about the person."""
+    folded = " ".join(question.lower().split())
+    asks = "?" in folded or ASKS.match(folded) is not None
+    named = _asked_of_the_person(folded, language) if asks else []
+    for statement in reversed(statements):
+        if named and set(named) <= set(forms(statement)):
+            return phrase(language, "said", text=quoted(statement))
+    return ""
+
+
+def _asked_of_the_person(folded: str, language: Language) -> list[str]:
+    """What a question names that asks what is, and asks it of the person; else nothing."""
+    if folded.startswith(NOT_WHAT_IS) and not folded.startswith(HOW_BUT):
+        return []
+    personal = not PERSONAL.isdisjoint(run.group() for run in RUN.finditer(folded))
+    return _named(folded, language) if personal else []
+
+
 def _is_no_statement(item: Recalled) -> bool:
     return item.by != "user" or _asks(item)
 

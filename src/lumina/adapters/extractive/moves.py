@@ -16,6 +16,7 @@ from typing import Literal
 
 from lumina.adapters.extractive import composing, known, manner
 from lumina.adapters.extractive.memory_block import Memory, is_number
+from lumina.adapters.extractive.own_words import said_of_oneself
 from lumina.adapters.extractive.phrases import language_of, phrase
 from lumina.adapters.extractive.quoting import MARKER
 from lumina.adapters.extractive.tool_results import read_recollection, read_results
@@ -90,12 +91,18 @@ def next_move(asked: Asked) -> Move:
 
 def _from_what_is_known(asked: Asked) -> str:
     question, memory, language = manner.asking(asked.question), asked.memory, language_of(asked.question)
-    told = known.from_memory(question, memory, language)
+    told = known.from_memory(question, memory, language) or known.from_said(question, _own_words(asked), language)
     if told or _leans_on_before(asked):
         return told
     answers = [said.text for said in asked.earlier if said.role == "assistant"]
     told = known.from_window(question, answers, memory, language)
     return told or known.from_recall(question, memory.recalled, memory.citable, language, sure=True)
+
+
+def _own_words(asked: Asked) -> list[str]:
+    """What the user plainly said of themselves in the window, oldest first, in their words."""
+    told = [said.text for said in asked.earlier if said.role == "user"]
+    return [text[one.start : one.end].strip() for text in told for one in said_of_oneself(text)]
 
 
 def _told(text: str) -> Say | None:

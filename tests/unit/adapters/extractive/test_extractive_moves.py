@@ -330,6 +330,45 @@ def test_a_statement_that_wants_something_is_searched_for(message):
     assert used(message)[0] == "web_search"
 
 
+def window(*words: str) -> tuple[Said, ...]:
+    return tuple(one for text in words for one in (Said(role="user", text=text), Said(role="assistant", text=STAYS)))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is my phone number?", "You said: “My phone number is 555-0102.”"),
+        ("what's my phone number", "You said: “My phone number is 555-0102.”"),
+        ("How many dogs do I have?", "You said: “I have two dogs.”"),
+        ("Which router do I have?", "You said: “My router is an X200.”"),
+    ],
+)
+def test_a_question_about_what_the_user_just_said_is_answered_in_their_last_words_about_it(question, answer):
+    earlier = window("My phone number is 555-0101.", "I have two dogs. My router is an X200.",
+                     "My phone number is 555-0102.")  # fmt: skip
+    assert said(question, earlier=earlier) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I reset my router?",
+        "What is a router?",
+        "What is my router password?",
+        "my router",
+        "Can my router mesh?",
+    ],
+)
+def test_a_question_that_own_words_only_touch_is_searched_for(question):
+    assert used(question, earlier=window("My router is an X200."))[0] == "web_search"
+
+
+def test_own_words_are_told_in_the_language_of_the_question():
+    assert said("Was ist meine Telefonnummer?", earlier=window("Meine Telefonnummer ist 555.")) == (
+        "Du hast gesagt: „Meine Telefonnummer ist 555.“"
+    )
+
+
 def test_a_question_beside_a_statement_is_what_is_searched_for():
     assert used("My name is Eva. How do I sort a list?") == ("web_search", {"query": "How do I sort a list?"})
     assert used("Hi, my name is Eva, how do I sort a list?")[1] == {"query": "how do I sort a list?"}
