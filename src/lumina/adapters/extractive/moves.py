@@ -91,7 +91,11 @@ def next_move(asked: Asked) -> Move:
 
 def _from_what_is_known(asked: Asked) -> str:
     question, memory, language = manner.asking(asked.question), asked.memory, language_of(asked.question)
-    told = known.from_memory(question, memory, language) or known.from_said(question, _own_words(asked), language)
+    own = _own_words(asked)
+    told = known.from_memory(question, memory, language) or known.from_said(question, own, language)
+    if not told:
+        parts, whole = known.from_parts(question, memory, own, language)
+        told = parts if whole else ""
     if told or _leans_on_before(asked):
         return told
     answers = [said.text for said in asked.earlier if said.role == "assistant"]
@@ -154,7 +158,11 @@ def _from_results(asked: Asked, exchanges: Sequence[Exchange]) -> Move:
         return Use(tool=SEARCH, arguments={"query": plain})  # an earlier question's words may carry what is private
     question = MARKER.sub(" ", plain) if last.tool == OPEN else resolved(asked)
     asked_as = " ".join([plain, *_questions(asked.earlier)[-1:]]) if _leans_on_before(asked) else plain
-    return Say(text=composing.answer(question, results, language, asked_as=asked_as, opened=last.tool == OPEN))
+    text = composing.answer(question, results, language, asked_as=asked_as, opened=last.tool == OPEN)
+    beside, _ = known.from_parts(plain, asked.memory, _own_words(asked), language)
+    if beside and results.outcome != "found":
+        return Say(text=beside)
+    return Say(text=f"{beside}\n\n{text}" if beside else text)
 
 
 def resolved(asked: Asked) -> str:

@@ -369,6 +369,49 @@ def test_own_words_are_told_in_the_language_of_the_question():
     )
 
 
+NAME, CITY = "You said on 2026-11-28 that your name is Ada.", "You said on 2026-11-30 that you live in Berlin."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is my name and where do I live?", f"{NAME} {CITY}"),
+        ("Where do I live, and what's my name?", f"{CITY} {NAME}"),
+        ("Tell me my name and my city.", f"{NAME} {CITY}"),
+        ("What are my name and city?", f"{NAME} {CITY}"),
+        ("Tell me my name.", NAME),
+        ("What is my name and my shoe size?", NAME),
+        ("What is my name and how many dogs do I have?", f"{NAME} You said: “I have two dogs.”"),
+        ("Wie heiße ich und wo wohne ich?", "Du hast am 2026-11-28 gesagt: name: Ada. Du hast am 2026-11-30 gesagt: "
+         "home city: Berlin."),
+    ],
+)  # fmt: skip
+def test_two_things_asked_at_once_are_both_told_as_far_as_they_are_known(question, answer):
+    assert said(question, earlier=window("I have two dogs.")) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I change my name and my city?",
+        "What is the best way to change my name and my city?",
+        "What is the capital of France and how large is it?",
+        "Tell me about my name and my city.",
+        "Tell me how to sort a list and a name.",
+    ],
+)
+def test_two_things_that_are_not_known_are_searched_for(question):
+    assert used(question)[0] == "web_search"
+
+
+def test_what_is_known_of_a_question_is_told_beside_what_a_search_found_or_alone():
+    question = "What is my name and what does the green tariff allow?"
+    assert used(question)[0] == "web_search"
+    assert composed(question, {"outcome": "empty"}) == NAME
+    page = {"results": [hit(5, "The green tariff allows 20 seats.")]}
+    assert composed(question, page) == f"{NAME}\n\nThe green tariff allows 20 seats. [5]"
+
+
 def test_a_question_beside_a_statement_is_what_is_searched_for():
     assert used("My name is Eva. How do I sort a list?") == ("web_search", {"query": "How do I sort a list?"})
     assert used("Hi, my name is Eva, how do I sort a list?")[1] == {"query": "how do I sort a list?"}
