@@ -138,8 +138,9 @@ def noted() -> str:
         "What is noted without a language model",
         "What the built-in note taker reads in what you say, each rule by its example.",
         "A rule holds at the start of a sentence or clause that states. What is asked, supposed, quoted or said of\n"
-        "others is not noted. `{value}` and `{noun}` stand for words of the sentence. Nothing else is noted; a language\n"
-        'model notes more. "Forget my name", "forget where I live" and "it\'s Munich, not Berlin" change what is noted.',
+        "others is not noted. `{value}` and `{noun}` stand for words of the sentence. Nothing else is noted; a\n"
+        'language model notes more. "Forget my name", "forget where I live" and "it\'s Munich, not Berlin" change\n'
+        "what is noted.",
         *parts,
     )
 
