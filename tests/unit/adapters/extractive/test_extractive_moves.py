@@ -412,6 +412,30 @@ def test_what_is_known_of_a_question_is_told_beside_what_a_search_found_or_alone
     assert composed(question, page) == f"{NAME}\n\nThe green tariff allows 20 seats. [5]"
 
 
+SHOWN = BLOCK.replace("Keys not shown: a.b, c.d\n", "")
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("Forget my email.", "Nothing is noted under that."),
+        ("Please forget my phone number.", "Nothing is noted under that."),
+        ("Forget that I live in Oslo.", "Nothing is noted under that."),
+        ("Forget where I work.", "Nothing is noted under that."),
+        ("Forget my name.", "Understood."),
+        ("Forget where I live.", "Understood."),
+        ("Forget my account.", "Understood."),
+    ],
+)
+def test_who_asks_to_forget_what_is_not_noted_is_told_so(message, answer):
+    assert said(message, block=SHOWN) == answer
+
+
+def test_what_may_stand_under_a_key_that_is_not_shown_is_not_called_nothing():
+    assert said("Forget my email.") == "Understood."
+    assert said("Forget my email.", block="") == "Nothing is noted under that."
+
+
 def test_a_question_beside_a_statement_is_what_is_searched_for():
     assert used("My name is Eva. How do I sort a list?") == ("web_search", {"query": "How do I sort a list?"})
     assert used("Hi, my name is Eva, how do I sort a list?")[1] == {"query": "how do I sort a list?"}
