@@ -20,6 +20,7 @@ HEADINGS: dict[str, Section] = {
 }
 OPENING = "<memory "
 FORGOTTEN = "[forgotten]"
+NOT_SHOWN = "Keys not shown: "
 HEX = frozenset("0123456789abcdef")
 
 
@@ -47,11 +48,13 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """The block's parts in order. `sources` maps each number that may be cited again to its title."""
+    """The block's parts in order. `sources` maps each number that may be cited again to its title.
+    `whole`: no key is left out."""
 
     entries: tuple[Entry, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     sources: tuple[tuple[int, str], ...] = ()
+    whole: bool = True
 
     @property
     def citable(self) -> frozenset[int]:
@@ -84,7 +87,8 @@ def _memory(inside: str) -> Memory:
                 sources.append((n, title))
         elif (entry := _entry(section, line)) is not None:
             entries.append(entry)
-    return Memory(entries=tuple(entries), recalled=tuple(recalled), sources=tuple(sources))
+    whole = not any(line.startswith(NOT_SHOWN) for line in inside.split("\n"))
+    return Memory(entries=tuple(entries), recalled=tuple(recalled), sources=tuple(sources), whole=whole)
 
 
 def _items(inside: str) -> Iterator[tuple[Section, str]]:

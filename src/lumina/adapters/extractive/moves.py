@@ -16,12 +16,15 @@ from typing import Literal
 
 from lumina.adapters.extractive import composing, known, manner
 from lumina.adapters.extractive.memory_block import Memory, is_number
+from lumina.adapters.extractive.notes import operations
 from lumina.adapters.extractive.own_words import said_of_oneself
 from lumina.adapters.extractive.phrases import language_of, phrase
 from lumina.adapters.extractive.quoting import MARKER
+from lumina.adapters.extractive.statements import stated
 from lumina.adapters.extractive.tool_results import read_recollection, read_results
 from lumina.agent.evidence import follow_up_query, is_follow_up
 from lumina.memory.reference import pointing_phrase
+from lumina.memory.words import forms
 
 SAYING = re.compile(r"\b(?:say|said|tell|told|mention|mentioned|answer|answered|gesagt|dit|dijiste)\b", re.IGNORECASE)
 SEARCH, OPEN, LOOK_BACK = "web_search", "open_source", "look_back"
@@ -82,11 +85,29 @@ def next_move(asked: Asked) -> Move:
         return _from_results(asked, asked.exchanges)
     language = language_of(asked.question)
     small_talk = manner.small_talk(asked.question)
+    if small_talk == "understood" and _forgets_nothing(asked):
+        small_talk = "nothing noted"
     if small_talk:
         return Say(text=phrase(language, small_talk))
     if pointing_phrase(asked.question):
         return _pointing_back(asked)
     return _open(asked) or _told(_from_what_is_known(asked)) or _search(asked)
+
+
+def _forgets_nothing(asked: Asked) -> bool:
+    """Whether the message only asks to forget, and nothing that the memory holds goes by that name.
+
+    Another note taker may find more under a word, so where a key or value shares one, it is not called nothing.
+    """
+    statements = stated(asked.question)
+    if not statements or not asked.memory.whole or any(one.kind != "forget" for one in statements):
+        return False
+    entries = asked.memory.entries
+    if operations(asked.question, {entry.key: entry.value for entry in entries}):
+        return False
+    nouns = {form for one in statements for form in forms(one.noun)}
+    values = {form for one in statements for form in forms(one.value)}
+    return all(nouns.isdisjoint(forms(one.key)) and values.isdisjoint(forms(one.value)) for one in entries)
 
 
 def _from_what_is_known(asked: Asked) -> str:
