@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code: settings, events, errors, public names, commands.
+"""Writes docs/reference from the code: settings, events, errors, public names, what is noted, commands.
 
     python tools/write_reference.py            writes the pages
     python tools/write_reference.py --check    says which pages are out of date, and writes nothing
@@ -25,6 +25,7 @@ WRITTEN = "Written from the code by `make docs`; do not edit it by hand."
 def pages() -> dict[str, str]:
     """File name -> text of every page."""
     found = {"settings.md": settings(), "events.md": events(), "errors.md": errors(), "python.md": names()}
+    found["noted.md"] = noted()
     if find_spec("lumina.cli.main"):
         found["commands.md"] = commands()
     return {"index.md": index(found)} | found
@@ -112,6 +113,36 @@ def names() -> str:
         parts += [f"## {package}", doc(module)]
         parts.append(grid(["name", "what", "in short"], [[f"`{n}`", kind_of(v), first(v)] for n, v in public(module)]))
     return page("Names", "What a program may import from Lumina; anything else can change without notice.", *parts)
+
+
+def noted() -> str:
+    """The rules of the built-in note taker by what they do, each as its own example says it."""
+    rules = import_module("lumina.adapters.extractive.rules")
+    groups = (
+        ("Facts", "What is said is noted under its key; a new value takes the place of the old one.", rules.FACTS),
+        ("Facts taken back", "The key is taken back if it holds that value now.", rules.TAKEN_BACK),
+        (
+            "Decisions",
+            'Noted under the topic, if one is named ("for the database").',
+            rules.DECISIONS,
+        ),
+        ("Problems", "Opened as an issue of the conversation, under the name of the thing.", rules.TROUBLE),
+        ("Problems solved", "The issue is closed, if it is the one that is open.", rules.SOLVED),
+    )
+    whose = {"subject": "the person", "thread": "the conversation"}
+    parts = []
+    for title, idea, group in groups:
+        rows = [[rule.example, f"`{rule.key}`", whose[rule.about]] for rule in group]
+        parts += [f"## {title}", idea, grid(["said, for example", "noted under", "about"], rows)]
+    return page(
+        "What is noted without a language model",
+        "What the built-in note taker reads in what you say, each rule by its example.",
+        "A rule holds at the start of a sentence or clause that states. What is asked, supposed, quoted or said of\n"
+        "others is not noted. `{value}` and `{noun}` stand for words of the sentence. Nothing else is noted; a\n"
+        'language model notes more. "Forget my name", "forget where I live" and "it\'s Munich, not Berlin" change\n'
+        "what is noted.",
+        *parts,
+    )
 
 
 def public(module: Any) -> list[tuple[str, Any]]:

@@ -1,6 +1,18 @@
-"""`python -m lumina` is the same as `lumina`."""
+"""The command `lumina`, and `python -m lumina`.
 
-from lumina.cli.main import run
+Loading the command line takes a moment in which nothing is running yet; a Ctrl-C then leaves without a word.
+"""
+
+import os
+
+
+def main() -> None:
+    try:
+        from lumina.cli.main import run
+    except KeyboardInterrupt:
+        os._exit(130)
+    run()
+
 
 if __name__ == "__main__":  # processes that read documents import this module under another name
-    run()
+    main()

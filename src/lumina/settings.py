@@ -42,7 +42,10 @@ class Settings(BaseSettings):
     model: str = Field(
         default="extractive",
         description="Who answers. `extractive` quotes sentences from what was found and needs no key and no network.",
-        json_schema_extra={"allowed": "extractive"},
+        json_schema_extra={
+            "allowed": "extractive; or provider:name as pydantic-ai has it, such as openai:gpt-5, with the vendor's key"
+            " in the environment. What is sent then leaves the machine; no such model has been tried yet"
+        },
     )
     search: str = Field(
         default="docs",

@@ -231,7 +231,8 @@ def _wrong(error: Exception) -> int:
     if context is not None and said.startswith("Usage:"):  # nothing was given at all: the message is the help
         sys.stderr.write(safe(said) + "\n")
     else:
-        complain(f"{said.rstrip('.')}. `{path} --help` says what can be given.")
+        stop = "" if said.endswith("?") else "."
+        complain(f"{said.rstrip('.').replace('?.', '?')}{stop} `{path} --help` says what can be given.")
     return 2
 
 

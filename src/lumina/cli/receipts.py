@@ -65,7 +65,7 @@ def say_call(call: Shown, calls: Sequence[Shown]) -> None:
     first = not receipt.base
     if receipt.purpose == "answer" and first:
         say(f"  window:   {receipt.window_reason}" + (f" (from turn {receipt.window_start})" if _window(whole) else ""))
-        say(f"  recalled: {'yes' if receipt.recall_fired else 'no'}; {receipt.recall_reason}")
+        say(f"  recalled: {'yes' if receipt.recall_fired else 'nothing'}. {receipt.recall_reason}")
     if receipt.purpose == "answer":
         numbers = " ".join(f"[{n}]" for n in receipt.citable)
         say(f"  citable:  {numbers or 'no source yet'}")

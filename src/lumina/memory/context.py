@@ -34,6 +34,7 @@ from lumina.memory.rendering import (
 from lumina.memory.state import Entry, State
 from lumina.memory.store import StoredPassage
 from lumina.memory.turns import Message, RecentTurns, SourceName, Turn
+from lumina.memory.vendor_forms import anthropic_messages, openai_messages
 from lumina.memory.visible_text import clean
 from lumina.memory.window import Window, choose_window, ranges
 from lumina.memory.words import content_words
@@ -77,7 +78,7 @@ class Inputs:
     look_back: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Context:
     """What will be sent, and the account of it. `openai()` and `anthropic()` give it in the vendors' forms."""
 
@@ -86,20 +87,20 @@ class Context:
     receipt: Receipt
     window_start: int
 
+    def __repr__(self) -> str:
+        budget = f"{self.tokens} of {self.receipt.budget} tokens"
+        return f"<Context of {len(self.messages)} messages, {budget}, word for word from turn {self.window_start}>"
+
     @property
     def tokens(self) -> int:
         return sum(self.receipt.tokens.values())
 
     def openai(self) -> list[dict[str, Any]]:
         """The messages of an OpenAI chat completion request."""
-        from lumina.memory.vendor_forms import openai_messages
-
         return openai_messages(self.messages)
 
     def anthropic(self) -> dict[str, Any]:
         """`system` and `messages` of an Anthropic request."""
-        from lumina.memory.vendor_forms import anthropic_messages
-
         return anthropic_messages(self.messages)
 
 

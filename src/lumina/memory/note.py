@@ -19,6 +19,7 @@ from lumina.memory.errors import UsageError
 from lumina.memory.evidence import SURROGATE, pieces, plain_line
 from lumina.memory.state import Entry, State
 from lumina.memory.turns import Message, Turn
+from lumina.memory.vendor_forms import anthropic_messages, openai_messages
 from lumina.memory.words import content_words
 
 NOTES_SHOWN = 150  # entries shown to the model with their values; of the rest, NAMES_SHOWN keys
@@ -79,6 +80,14 @@ class DeltaRequest:
     read_sources: bool
     title_wanted: bool
     messages: tuple[Message, ...]
+
+    def openai(self) -> list[dict[str, Any]]:
+        """The messages of an OpenAI chat completion request."""
+        return openai_messages(self.messages)
+
+    def anthropic(self) -> dict[str, Any]:
+        """`system` and `messages` of an Anthropic request."""
+        return anthropic_messages(self.messages)
 
 
 class NoteError(UsageError, ValueError):

@@ -77,6 +77,9 @@ class Thread:
                 f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC."
             ) from None
 
+    def __repr__(self) -> str:
+        return f"<Thread {self.scope.thread!r} of {self.scope.subject!r} in {self.scope.tenant!r}>"
+
     async def close(self) -> None:
         """Closes the store. A thread that is used as an async context manager closes itself."""
         await self.store.close()
@@ -159,6 +162,8 @@ class Thread:
         with a `reason` for the latter two. With a `client_id`, recording twice keeps one turn.
         """
         check_text("answer", answer)
+        if not isinstance(context, Context):
+            raise UsageError(f"record takes what context() returned and the answer, not {type(context).__name__}.")
         if status == "running":
             raise UsageError("A recorded turn has ended: status is complete, partial or failed.")
         new = self._new_turn(context.question, client_id)
@@ -194,10 +199,12 @@ class Thread:
         None when nothing waits. `refused`: what a first reply got wrong (`Noting.again`)."""
         return await noting.ask(self.store, self.scope, seq=seq, refused=refused)
 
-    async def apply(self, reply: str, *, seq: int = 0) -> noting.Noting:
+    async def apply(self, reply: str | Mapping[str, Any], *, seq: int = 0) -> noting.Noting:
         """Takes a model's reply to `delta_request` for turn `seq` (0: the oldest that waits), checks it and folds it
-        in. Says what changed and what was refused, with reasons. A reply that cannot be read raises UsageError, counts
-        as a try, and after three the turn's delta is set aside."""
+        in: JSON text, or the dictionary that it stands for. Says what changed and what was refused, with reasons. A
+        reply that cannot be read raises UsageError, counts as a try, and after three the delta is set aside."""
+        if isinstance(reply, Mapping):
+            reply = json.dumps(dict(reply))
         if not isinstance(reply, str):
             raise UsageError(f"The reply must be the model's text, not {type(reply).__name__}. Nothing was applied.")
         return await noting.take(self.store, self.scope, reply, seq=seq)
@@ -210,6 +217,8 @@ class Thread:
 
     async def show(self, seq: int = 0) -> list[Shown]:
         """Every model call of turn `seq` (0: the last one) as it was, rendered again from its receipt."""
+        if not isinstance(seq, int):
+            raise UsageError(f"A turn is named by its number, not by {seq!r}.")
         recent = await self.store.recent_turns(self.scope, limit=1)
         if not seq:
             seq = _last_seq(recent)
@@ -261,7 +270,8 @@ def check_text(name: str, text: object) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"The {name} holds half of a surrogate pair (at {error.start}): it is not valid text."
+            f"The {name} is not valid text: it holds a byte that is not UTF-8, or half of a surrogate pair, "
+            f"at character {error.start}."
         ) from None
 
 
@@ -269,6 +279,8 @@ def exchanges_of(messages: Sequence[Message | Mapping[str, Any]], answer: str) -
     """A caller's tool exchanges as values. UsageError for anything but assistant and tool messages of plain text."""
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         raise UsageError(f"messages must be a list of messages, not {type(messages).__name__}. Nothing was recorded.")
+    if isinstance(messages, str | Mapping):
+        raise UsageError("messages is a list of messages, not one. Nothing was recorded.")
     rows = [message if isinstance(message, Message) else _from_openai(message) for message in messages]
     if rows and rows[-1].role == "assistant" and not rows[-1].tool_calls and rows[-1].content == answer:
         rows.pop()  # the answer itself

@@ -26,7 +26,7 @@ def test_an_answer_comes_with_its_sources_and_what_was_sent_can_be_shown(lumina)
     assert shown.out.startswith("Turn 2 of 2 in main, asked ")
     for words in ("I live in Paris. What is a receipt?", "complete; a search found something", "always sent",
                   "one of the last turns", "tokens free", "Call 1 of 3: the answer, by extractive",
-                  "recalled: no; ", "Rendered again: the same, byte for byte"):  # fmt: skip
+                  "recalled: nothing. ", "Rendered again: the same, byte for byte"):  # fmt: skip
         assert words in shown.out
     rows = [json.loads(line) for line in lumina("show", "--json").out.splitlines()]
     assert [(row["turn"], row["call"], row["same"], row["status"]) for row in rows] == [

@@ -1,15 +1,15 @@
 """The answer, made from what a search found.
 
 How sure it may sound depends on the evidence: one passage that holds the question is quoted alone; several that do are
-quoted side by side; when none does, the answer says that it found nothing direct and names the nearest pages. Every
-number that is written is the number of a passage that was found in this turn.
+quoted side by side; when none does, the answer says that it found nothing direct, names the nearest pages, and quotes
+the nearest passage as just that. Every number that is written is the number of a passage that was found in this turn.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from lumina.adapters.extractive.phrases import Language, phrase
-from lumina.adapters.extractive.quoting import Quote, Weights, best_of, fenced, quoted, weigh
+from lumina.adapters.extractive.quoting import Quote, Weights, best_of, fenced, is_suspect, quoted, weigh
 from lumina.adapters.extractive.tool_results import Passage, Results
 from lumina.agent.evidence import ENOUGH, Evidence, evidence
 from lumina.agent.ports import Hit
@@ -20,6 +20,7 @@ LOOKED_AT = 5  # passages among which those that are quoted are chosen
 NEARLY = 0.6  # a further passage is quoted if it is worth that much of the best one
 RANK = 0.2  # what a place further down in the search's order takes from a passage's worth
 WITH_CODE = 2  # passages of which code is shown, too
+SHARED = 2  # words of the question that the nearest passage must hold to be quoted, if there are as many
 NEAREST = 3  # pages that are named when nothing is direct
 MAX_TITLE = 80
 HOW = (
@@ -47,12 +48,12 @@ def answer(question: str, results: Results, language: Language, *, asked_as: str
     passages = _with_coverage(asked, results.passages)
     kind: Evidence = "direct" if opened else evidence([_as_hit(passage) for passage in passages])
     if kind == "thin":
-        return _nearest(passages, language)
+        return _nearest(asked, passages, language)
     wants_code = not set(HOW).isdisjoint(f"{question} {asked_as}".lower().split())
     weights = weigh(asked, [passage.text for passage in passages])
     quotes = _quotes(passages, weights, kind, language, wants_code=wants_code)
     parts = [_part(passage, quote, language) for passage, quote in quotes]
-    return "\n\n".join(parts) or _nearest(passages, language)
+    return "\n\n".join(parts) or _nearest(asked, passages, language)
 
 
 def _quotes(
@@ -119,12 +120,29 @@ def _part(passage: Passage, quote: Quote, language: Language) -> str:
     return f"{text}\n\n{fenced(quote.code)}"
 
 
-def _nearest(passages: Sequence[Passage], language: Language) -> str:
+def _nearest(asked: Sequence[str], passages: Sequence[Passage], language: Language) -> str:
+    """The hedge, in the first person: it is about the search, and says nothing that a page could carry."""
     named: dict[int, str] = {}
     for passage in passages:
         named.setdefault(passage.source, _name(passage))
     pages = "; ".join(f"{name} [{source}]" for source, name in list(named.items())[:NEAREST])
-    return f"{phrase(language, 'thin')} {phrase(language, 'nearest')} {pages}."
+    hedge = f"{phrase(language, 'thin')} {phrase(language, 'nearest')} {pages}."
+    says = _nearest_says(asked, passages, language)
+    return f"{hedge}\n\n{says}" if says else hedge
+
+
+def _nearest_says(asked: Sequence[str], passages: Sequence[Passage], language: Language) -> str:
+    """The best sentence of the first passage, introduced as no answer; "" if the passage hardly holds the question."""
+    words = set(asked)
+    best = passages[0] if passages else None
+    if best is None or len(words & set(forms(best.text))) < min(SHARED, len(words)):
+        return ""
+    weights = weigh(asked, [passage.text for passage in passages])
+    quote = best_of(best.text, weights, sentences=1, language=language, wants_code=False)
+    text = " ".join(quote.sentences)
+    if not text or is_suspect(text) or words.isdisjoint(forms(text)):
+        return ""
+    return f"{phrase(language, 'nearest says', text=text)} [{best.source}]"
 
 
 def _name(passage: Passage) -> str:

@@ -84,13 +84,55 @@ PLAIN = {
 FORGETTABLE = frozenset("user profile person customer me thread choice".split())  # first parts that say nothing
 
 
+TELL = re.compile(
+    r"(?:please )?(?:(?:can|could) you (?:please )?)?(?:(?:tell|remind|show|give) me|sag mir|nenne mir|dis-moi|"
+    r"dites-moi|dime|dígame) (?:of |again )?"
+)
+PARTS = re.compile(r",? (?:and|und|et|y) |, ")
+FEW = 2  # words that a part may name to be one that no page can answer: "my shoe size"
+
+
 def from_memory(question: str, memory: Memory, language: Language) -> str:
     """The answer from the entries that hold all that `question` names, or ""."""
-    folded = " ".join(question.lower().split())
-    if "?" not in folded and not ASKS.match(folded):
+    folded = _asked(question)
+    if not folded:
         return ""
     chosen = _all_of_a_kind(folded, memory.entries) or _that_fit(folded, memory.entries, language)
     return " ".join(_told(entry, memory.citable, language) for entry in chosen[:MOST])
+
+
+def _asked(question: str) -> str:
+    """`question` folded, without "tell me" before it; "" if it asks nothing. "Tell me about" asks for more."""
+    folded = " ".join(question.lower().split())
+    tell = TELL.match(folded)
+    if tell and not folded.startswith("about ", tell.end()):
+        return folded[tell.end() :]
+    return folded if "?" in folded or ASKS.match(folded) else ""
+
+
+def from_parts(question: str, memory: Memory, statements: Sequence[str], language: Language) -> tuple[str, bool]:
+    """What is known of the things that `question` asks side by side, and whether nothing is left to be searched for.
+
+    `statements`: the user's own in the window. A part that is not known and names little of the person's is not left:
+    no page knows it.
+    """
+    folded = _asked(question)
+    if not folded or (folded.startswith(NOT_WHAT_IS) and not folded.startswith(HOW_BUT)):
+        return "", False
+    parts = [part.strip(" ?!.") for part in PARTS.split(folded)]
+    if len(parts) < 2:
+        return "", False
+    told: list[str] = []
+    left = False
+    for part in parts:
+        mine = not PERSONAL.isdisjoint(run.group() for run in RUN.finditer(part))
+        named = _named(part, language)
+        mine = mine or (len(named) == 1 and not PERSONAL.isdisjoint(folded.split()))
+        asked = f"{part} my?" if mine else f"{part}?"
+        known = from_memory(asked, memory, language) or from_said(asked, statements, language)
+        told += [known] if known else []
+        left = left or not (known or (mine and len(named) <= FEW))
+    return " ".join(dict.fromkeys(told)), bool(told) and not left
 
 
 def _all_of_a_kind(folded: str, entries: Sequence[Entry]) -> list[Entry]:
@@ -175,6 +217,24 @@ def from_recall(
     best = sorted(fit, key=lambda at: (recalled[at].by != wanted, _asks(recalled[at]), -share[at], -at))[:2]
     lines = [_recalled(recalled[at], citable, language) for at in best if recalled[at].by == wanted or at == best[0]]
     return " ".join(line for _, line in sorted(zip(best, lines, strict=False)))
+
+
+def from_said(question: str, statements: Sequence[str], language: Language) -> str:
+    """The last of the user's own `statements` (oldest first) that holds all that `question` asks about the person."""
+    folded = _asked(question)
+    named = _asked_of_the_person(folded, language) if folded else []
+    for statement in reversed(statements):
+        if named and set(named) <= set(forms(statement)):
+            return phrase(language, "said", text=quoted(statement))
+    return ""
+
+
+def _asked_of_the_person(folded: str, language: Language) -> list[str]:
+    """What a question names that asks what is, and asks it of the person; else nothing."""
+    if folded.startswith(NOT_WHAT_IS) and not folded.startswith(HOW_BUT):
+        return []
+    personal = not PERSONAL.isdisjoint(run.group() for run in RUN.finditer(folded))
+    return _named(folded, language) if personal else []
 
 
 def _is_no_statement(item: Recalled) -> bool:

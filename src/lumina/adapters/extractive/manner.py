@@ -1,5 +1,6 @@
 """Whether a message asks for anything, and which part of it does."""
 
+from lumina.adapters.extractive.own_words import only_states
 from lumina.adapters.extractive.statements import stated, unsaid
 from lumina.memory.words import RUN
 
@@ -26,13 +27,16 @@ ENDS = " \t\n.,;:!–—-"
 
 
 def small_talk(message: str) -> str:
-    """What kind of small talk the whole message is: "hello", "thanks", "understood" (a statement); "" if it asks."""
+    """What kind of small talk the whole message is: "hello", "thanks", "understood" (a statement), "stays" (a
+    statement of which nothing is noted); "" if it asks."""
     statements = stated(message)
     rest = unsaid(message, statements) if statements else message
     words = [run.group().lower() for run in RUN.finditer(rest[:500])]
     idle = LEADS | (AROUND if statements else FILLERS)
-    if "?" in rest or len(rest) > 500 or not idle.issuperset(words):
+    if "?" in rest or len(rest) > 500:
         return ""
+    if not idle.issuperset(words):
+        return ("understood" if statements else "stays") if only_states(rest, idle) else ""
     if statements:
         return "understood"
     kinds = (("thanks", THANKS), ("hello", GREETINGS), ("understood", AGREES))

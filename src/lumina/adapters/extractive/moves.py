@@ -16,6 +16,7 @@ from typing import Literal
 
 from lumina.adapters.extractive import composing, known, manner
 from lumina.adapters.extractive.memory_block import Memory, is_number
+from lumina.adapters.extractive.own_words import said_of_oneself
 from lumina.adapters.extractive.phrases import language_of, phrase
 from lumina.adapters.extractive.quoting import MARKER
 from lumina.adapters.extractive.tool_results import read_recollection, read_results
@@ -90,12 +91,22 @@ def next_move(asked: Asked) -> Move:
 
 def _from_what_is_known(asked: Asked) -> str:
     question, memory, language = manner.asking(asked.question), asked.memory, language_of(asked.question)
-    told = known.from_memory(question, memory, language)
+    own = _own_words(asked)
+    told = known.from_memory(question, memory, language) or known.from_said(question, own, language)
+    if not told:
+        parts, whole = known.from_parts(question, memory, own, language)
+        told = parts if whole else ""
     if told or _leans_on_before(asked):
         return told
     answers = [said.text for said in asked.earlier if said.role == "assistant"]
     told = known.from_window(question, answers, memory, language)
     return told or known.from_recall(question, memory.recalled, memory.citable, language, sure=True)
+
+
+def _own_words(asked: Asked) -> list[str]:
+    """What the user plainly said of themselves in the window, oldest first, in their words."""
+    told = [said.text for said in asked.earlier if said.role == "user"]
+    return [text[one.start : one.end].strip() for text in told for one in said_of_oneself(text)]
 
 
 def _told(text: str) -> Say | None:
@@ -147,7 +158,11 @@ def _from_results(asked: Asked, exchanges: Sequence[Exchange]) -> Move:
         return Use(tool=SEARCH, arguments={"query": plain})  # an earlier question's words may carry what is private
     question = MARKER.sub(" ", plain) if last.tool == OPEN else resolved(asked)
     asked_as = " ".join([plain, *_questions(asked.earlier)[-1:]]) if _leans_on_before(asked) else plain
-    return Say(text=composing.answer(question, results, language, asked_as=asked_as, opened=last.tool == OPEN))
+    text = composing.answer(question, results, language, asked_as=asked_as, opened=last.tool == OPEN)
+    beside, _ = known.from_parts(plain, asked.memory, _own_words(asked), language)
+    if beside and results.outcome != "found":
+        return Say(text=beside)
+    return Say(text=f"{beside}\n\n{text}" if beside else text)
 
 
 def resolved(asked: Asked) -> str:

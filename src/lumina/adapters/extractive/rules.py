@@ -49,6 +49,8 @@ FACTS = (
     _rule(r"my (?:time ?zone|timezone) is ", values.product, "user.timezone", "My time zone is CET."),
     _rule(rf"(?:i (?:now |currently )?live|{AM} (?:now |currently )?(?:living|based)) in ", values.place, "home.city",
           "I live in Frankfurt am Main."),
+    _rule(r"(?:i|i have|i've) (?:just |now |recently |finally )?moved (?:from [^\W\d]{2,30} )?to ", values.new_home,
+          "home.city", "I've moved to Oslo."),
     _rule(r"i (?:now |currently )?work (?:at|for) ", values.organisation, "work.employer", "I work at Acme Corp."),
     _rule(r"i (?:now |currently )?work as an? ", values.job, "work.job", "I work as a night nurse."),
     _rule(rf"{AM} (?:also |severely |very )?allergic to ", values.allergens, "allergy.{value}",

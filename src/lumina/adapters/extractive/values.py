@@ -30,6 +30,19 @@ NO_PLACE = frozenset(
     """excel vim emacs slack outlook jira word photoshop vscode vs terminal notion figma hope fear miete untermiete
     wg angst scheidung trennung wohnung haus zelt wohnwagen apartment building room flat house unit i not""".split()
 )
+# What people move to that is no town: programs, services, work.
+NO_HOME = frozenset(
+    """python java javascript typescript rust go golang ruby kotlin swift scala php node react vue angular svelte django
+    flask rails linux windows ubuntu debian fedora arch mac apple android chrome firefox safari edge brave opera docker
+    kubernetes podman terraform ansible jenkins git gitlab github bitbucket postgres postgresql mysql sqlite redis
+    mongo mongodb oracle azure aws google amazon microsoft cloudflare heroku vercel netlify asana trello linear airtable
+    zoom teams signal telegram whatsapp discord mastodon bluesky twitter gmail fastmail protonmail proton thunderbird
+    obsidian evernote spotify tidal netflix poetry npm yarn bun deno neovim helix zed pytest fish zsh bash sales
+    marketing engineering support finance legal design product operations management research plan option stage phase
+    step level chapter part section slide page version team group monday tuesday wednesday thursday friday saturday
+    sunday""".split()
+)
+MOVED_ON = frozenset("back returned return later then left leave again before but temporarily".split())
 NO_PROPER = frozenset(
     "night home nacht tag regen monday tuesday wednesday thursday friday saturday sunday i it not the a".split()
 )
@@ -82,6 +95,15 @@ def person(text: str, at: int) -> Value | None:
 def place(text: str, at: int) -> Value | None:
     """One to four capitalised words without digits: `Frankfurt am Main`."""
     return _proper(text, at, most=4, but_not=NO_PLACE, goes_on=GOES_ON, is_part=_is_name_part)
+
+
+def new_home(text: str, at: int) -> Value | None:
+    """A place that one moved to and did not leave again: every word plainly capitalised, and no program or team."""
+    goes_on = (GOES_ON - {"but"}) | {"last", "this", "recently", "from", "with"}
+    found = _proper(text, at, most=4, but_not=NO_PLACE | NO_HOME, goes_on=goes_on, is_part=_is_town_part)
+    if found is None or not MOVED_ON.isdisjoint(re.findall(r"[a-z]+", text[found.end :].lower())):
+        return None
+    return found
 
 
 def organisation(text: str, at: int) -> Value | None:
@@ -219,6 +241,11 @@ def _is_initial(word: str) -> bool:
 def _is_name_part(word: str) -> bool:
     letters = word.rstrip(".").replace("-", "").replace("'", "")
     return letters.isalpha() and (word[0].isupper() or (not word[0].islower() and not word.isascii()))
+
+
+def _is_town_part(word: str) -> bool:
+    """As of a name, but no capital after the first within a part: not `AWS`, not `GitHub`."""
+    return _is_name_part(word) and not any(any(map(str.isupper, part[1:])) for part in re.split(r"[-'.]", word))
 
 
 def _is_proper_part(word: str) -> bool:

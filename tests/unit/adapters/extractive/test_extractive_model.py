@@ -70,3 +70,13 @@ async def test_the_same_request_gives_the_same_response_and_call_id():
         (call.tool_name, call.args, call.tool_call_id) for call in calls[1]
     ]
     assert first.output == second.output
+
+
+async def test_what_was_just_said_is_answered_from_the_conversation_and_never_searched_for():
+    queries: list[str] = []
+    agent = agent_with(found(hit(3, VENV)), queries)
+    first = await agent.run("My phone number is 555-0101.")
+    assert first.output == "Understood. It stays in this conversation."
+    second = await agent.run("What is my phone number?", message_history=first.all_messages())
+    assert second.output == "You said: “My phone number is 555-0101.”"
+    assert queries == []
