@@ -4,8 +4,10 @@ A real process answers a turn on SQLite and kills itself at a point of its work;
 """
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -14,6 +16,7 @@ from lumina.agent.desk import Desk
 from lumina.agent.events import from_json
 from lumina.agent.search_agent import SearchAgent
 from lumina.memory.scope import ThreadScope
+from lumina.memory.store import Snapshot
 from lumina.stores.opening import open_store
 from lumina.testing import ScriptedModel, ScriptedNotes
 
@@ -101,6 +104,8 @@ POINTS = {
     "after answer_delta": "",
     "after apply_delta": "",
 }
+# What a kill leaves of the work of noting, where the turn itself had ended.
+LEFT = {"after answer_delta": "answered", "after apply_delta": "applied"}
 
 
 def run_child(path: str, point: str) -> subprocess.CompletedProcess[str]:
@@ -115,10 +120,19 @@ async def test_d1_d2_d3_after_kill_9(tmp_path, point, reason):
     assert child.returncode == -9, child.stderr
     acknowledged = "acknowledged" in child.stdout
     assert acknowledged == (point != "after begin_turn")
+    with closing(sqlite3.connect(path)) as connection:
+        jobs = [status for (status,) in connection.execute("SELECT status FROM delta_jobs")]
+    assert jobs == ([] if reason else [LEFT.get(point, "waiting")])
 
     scope = ThreadScope(tenant="local", subject="me", thread="main")
     store = await open_store(path)
-    notes = ScriptedNotes([lambda request: NOTE if request.seq == 1 else "{}"])
+    asked: list[int] = []
+
+    def taker(request):
+        asked.append(request.seq)
+        return NOTE if request.seq == 1 else "{}"
+
+    notes = ScriptedNotes([taker] * 9)
     agent = SearchAgent(Desk(store=store, model=ScriptedModel(["Next."]), search=DocumentSearch(store), notes=notes))
     again = await agent.ask(scope, QUESTION, client_id="click")
     assert (again.seq, again.new) == (1, False)
@@ -145,4 +159,9 @@ async def test_d1_d2_d3_after_kill_9(tmp_path, point, reason):
     entry = (await (await agent.thread(scope)).state()).get("home.city")
     assert entry is not None
     assert entry.value == "York"
+    # A reply that was kept is applied and not asked for again, and a delta that comes twice changes nothing.
+    assert sorted(asked) == ([2] if point in ("after answer_delta", "after apply_delta") else [1, 2])
+    state, twice = await store.state(scope), (await store.deltas(scope))[0]
+    assert not await store.apply_delta(scope, twice, Snapshot(version=state.version + 1, body="{}"), None)
+    assert await store.state(scope) == state
     await agent.close()
