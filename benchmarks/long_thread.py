@@ -24,21 +24,21 @@ TOPICS = "harbour tariff meter invoice contract voltage battery heating solar re
 
 
 def question(n: int) -> str:
-    topic, other = TOPICS[n % len(TOPICS)], TOPICS[n * 7 % len(TOPICS)]
-    if n % 50 == 0:
-        return f"What did you say earlier about the {topic} and number {n // 2}?"
-    return f"Case {n}: my {topic} reads {n * 13 % 99991} today, does that go with the {other}?"
+    topic = TOPICS[n % len(TOPICS)]
+    if n % 10 == 0:
+        return f"What did you say earlier about the {topic} and case k{n // 2}?"
+    return f"Case k{n}: my {topic} reads r{n} today, is that fine?"
 
 
 def answer(n: int) -> str:
-    return f"For case {n} the {TOPICS[n % len(TOPICS)]} is within its limits. " + "It needs no visit. " * (n % 9)
+    return f"For case k{n} the {TOPICS[n % len(TOPICS)]} is within its limits. " + "It needs no visit. " * (n % 9)
 
 
 def reply(n: int) -> str:
-    value = str(n * 13 % 99991)
+    value = f"r{n}"
     topic = TOPICS[n % len(TOPICS)]
     quote = f"my {topic} reads {value}"
-    ops = [] if n % 50 == 0 else [{"op": "set", "key": f"reading.{topic}", "value": value, "quote": quote}]
+    ops = [] if n % 10 == 0 else [{"op": "set", "key": f"reading.{topic}", "value": value, "quote": quote}]
     return json.dumps({"ops": ops, "title": "Cases" if n == 1 else ""})
 
 
@@ -71,11 +71,14 @@ async def measure(turns: int, around: int) -> list[dict[str, float]]:
                     context = replace(context, question=question(n), window_start=max(1, n - 6))
                 milliseconds = (time.perf_counter() - started) * 1000
                 if samples:
-                    samples["recall ms" if n % 50 == 0 else "ms"].append(milliseconds)  # pyright: ignore
+                    samples["recall ms" if n % 10 == 0 else "ms"].append(milliseconds)  # pyright: ignore
                     samples["tokens"].append(context.tokens)  # pyright: ignore
                     samples["bare ms"].append(bare(path))  # pyright: ignore
                 await thread.record(context, answer(n))
-                await thread.apply(reply(n), seq=n)
+                if point or n % 10 == 1 or n < 50:
+                    await thread.apply(reply(n), seq=n)
+                else:  # between the points most deltas are set aside, to write sooner
+                    await thread.store.fail_delta(thread.scope, n, 1, "not asked", set_aside=True)
                 if n % 500 == 0:
                     print(f"\r{n} of {turns} turns written", end="", file=sys.stderr)
         print("\r", end="", file=sys.stderr)
