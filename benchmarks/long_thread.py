@@ -27,7 +27,7 @@ def question(n: int) -> str:
     topic = TOPICS[n % len(TOPICS)]
     if n % 10 == 0:
         return f"What did you say earlier about the {topic} and case k{n // 2}?"
-    return f"Case k{n}: my {topic} reads r{n} today, is that fine?"
+    return f"Case k{n}: it reads r{n} today, is that fine?"
 
 
 def answer(n: int) -> str:
@@ -37,7 +37,7 @@ def answer(n: int) -> str:
 def reply(n: int) -> str:
     value = f"r{n}"
     topic = TOPICS[n % len(TOPICS)]
-    quote = f"my {topic} reads {value}"
+    quote = f"it reads {value}"
     ops = [] if n % 10 == 0 else [{"op": "set", "key": f"reading.{topic}", "value": value, "quote": quote}]
     return json.dumps({"ops": ops, "title": "Cases" if n == 1 else ""})
 
