@@ -119,6 +119,7 @@ async def check(path: Path, journal: Journal) -> int:
     """Opens the file after a kill and asserts what the module promises. Returns the number of turns."""
     agent = await open_agent(path)
     thread = await agent.thread(SCOPE)
+    await thread.settle()  # as the next context does: a reply that was kept and not applied
     await agent._take_up(thread)
     await agent.noted()
     pages = [page for page in await agent.store.page(SCOPE) if isinstance(page, TurnPage)]
