@@ -24,9 +24,10 @@ from lumina.agent.turn import answer_turn, end_interrupted
 from lumina.agent.turn_log import follow
 from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, ScriptCounter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
+from lumina.memory.incoming import check_text
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
-from lumina.memory.thread import Clock, Thread, check_text, utc_now
+from lumina.memory.thread import Clock, Thread, utc_now
 from lumina.memory.turns import ThreadInfo, Turn
 from lumina.memory.visible_text import clean
 

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.types import BigInteger
 
 # Revisions of the schema that this program can bring up to date, oldest first; the last one is what it works with.
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 
 metadata = MetaData(
     naming_convention={
@@ -92,6 +92,7 @@ threads = Table(
     _whole("running_attempt"),
     _text("owner"),  # page: token of the store that is answering it
     _text("asked_at"),  # page
+    _text("expires_at"),  # when a temporary thread is deleted, ISO 8601 in UTC; empty for all others
     PrimaryKeyConstraint(*THREAD),
     _of("subjects", SUBJECT),
     UniqueConstraint("handle"),
@@ -271,6 +272,32 @@ passages = Table(
     _whole("end"),
     PrimaryKeyConstraint(*THREAD, "id"),
     _of("turns", TURN),
+)
+
+# Embeddings of passages, when an embedder is set: float32, little endian, of length 1. One a passage, by one embedder.
+vectors = Table(
+    "vectors",
+    metadata,
+    *_thread(),
+    Column("id", BigInteger, nullable=False, autoincrement=False),
+    _text("embedder"),  # its name, which stands for model and dimensions
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint(*THREAD, "id"),
+    _of("passages", (*THREAD, "id")),
+)
+
+# Who read, corrected, exported, forgot; never what. It outlives what it tells of, so it has no foreign key. Page.
+audit = Table(
+    "audit",
+    metadata,
+    *_subject(),
+    _whole("number"),  # from 1 within the subject
+    _text("thread"),  # empty when it was about the subject
+    _text("action"),
+    _text("by"),
+    _text("at"),
+    _text("detail"),  # JSON object: numbers of turns, counts; no content
+    PrimaryKeyConstraint(*SUBJECT, "number"),
 )
 
 # Whose documents: a tenant's (subject '') or a subject's. `passages` and `words` are sums over them.

@@ -73,7 +73,15 @@ def _make(connection: Connection, scope: ThreadScope, deltas: bool) -> None:
         raise StoreError("This database is full: it cannot hold more threads. Start another one.")
     connection.execute(MAKE_SUBJECT, columns(scope.of_subject))
     empty = {"title": "", "turns": 0, "sources": 0, "number": 0, "running": 0, "running_attempt": 0}
-    row = {**columns(scope), **empty, "handle": handle, "deltas": int(deltas), "owner": "", "asked_at": ""}
+    row = {
+        **columns(scope),
+        **empty,
+        "handle": handle,
+        "deltas": int(deltas),
+        "owner": "",
+        "asked_at": "",
+        "expires_at": "",
+    }
     connection.execute(MAKE, row)
 
 
