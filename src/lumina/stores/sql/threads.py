@@ -72,7 +72,7 @@ def _make(connection: Connection, scope: ThreadScope, deltas: bool) -> None:
     if handle >> 63 - PLACE_BITS - SEQ_BITS:
         raise StoreError("This database is full: it cannot hold more threads. Start another one.")
     connection.execute(MAKE_SUBJECT, columns(scope.of_subject))
-    empty = {"title": "", "turns": 0, "sources": 0, "number": 0, "running": 0, "running_attempt": 0}
+    empty: dict[str, object] = {"title": "", "turns": 0, "sources": 0, "number": 0, "running": 0, "running_attempt": 0}
     row = {
         **columns(scope),
         **empty,
