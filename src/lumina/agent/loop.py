@@ -6,6 +6,7 @@ ends is a value: a status and a reason for people, never an exception of the mod
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from typing import Literal, assert_never
@@ -109,7 +110,7 @@ class Loop:
                 try:
                     return await self._listen(stream, silence) or stream.get()
                 finally:
-                    self._count(stream.usage)
+                    self._count(stream.usage, messages)
         except TimeoutError:
             if silence.expired():
                 return partial(f"interrupted: the model said nothing for {self._limits.silence:g} seconds")
@@ -135,7 +136,14 @@ class Loop:
                 return partial(f"truncated: the model thought for more than {self._limits.thinking} characters")
         return None
 
-    def _count(self, usage: RequestUsage) -> None:
+    def _count(self, usage: RequestUsage, sent: tuple[Message, ...]) -> None:
+        if sent is self._context.messages:
+            # The provider counts the tools' descriptions too, which are no part of the context.
+            about_tools = sum(
+                self._thread.counter.count(f"{one.name} {one.description} {json.dumps(one.parameters_json_schema)}")
+                for one in definitions(self._toolbox)
+            )
+            self._thread.calibrate(self._context, usage.input_tokens - about_tools)
         reported = {
             "input": usage.input_tokens,
             "output": usage.output_tokens,

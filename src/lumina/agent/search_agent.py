@@ -22,7 +22,7 @@ from lumina.agent.events import AnyEvent
 from lumina.agent.run import Run, Work
 from lumina.agent.turn import answer_turn, end_interrupted
 from lumina.agent.turn_log import follow
-from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, ScriptCounter
+from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, Counter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.incoming import check_text
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -95,7 +95,8 @@ class SearchAgent:
         shares the agent's store: do not close it."""
         info = await self.store.open_thread(scope, deltas=self._memory)
         thread = Thread(
-            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory
+            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory,
+            calibration=self.desk.calibration,
         )  # fmt: skip
         if turn := self._unended.get(scope):
             await end_interrupted(self.desk, thread, turn)
@@ -120,7 +121,7 @@ class SearchAgent:
         one that is too long (nothing is stored then), TurnConflict while another turn of the thread runs.
         """
         instructions = prompts.instructions(self.today())
-        check_question(question, instructions, budget)
+        check_question(question, instructions, budget, self.desk.calibration.counter)
         thread = await self.thread(scope)
         begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()
         begun.add_done_callback(_seen)  # the asker may be gone
@@ -215,9 +216,8 @@ def _key(scope: ThreadScope, turn: Turn) -> Key:
     return (scope, turn.seq, turn.attempt)
 
 
-def check_question(question: str, instructions: str, budget: int) -> None:
+def check_question(question: str, instructions: str, budget: int, counter: Counter) -> None:
     """Refuses, before anything is stored, what could not be kept or sent."""
-    counter = ScriptCounter()
     check_text("question", question)
     if not question.strip():
         raise UsageError("The question is empty. Ask something.")

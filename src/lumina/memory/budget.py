@@ -1,9 +1,9 @@
 """How many tokens a text needs, without the model's tokenizer, and how the budget is shared.
 
-Characters are counted by kind and divided by what a token of that kind holds. The ratios lie below the measured ones
-(characters per cl100k token: English 5.2, German 4.0, Arabic 1.3, Japanese 1.1, Chinese 0.84; STACK "tokens"), so that
-the count errs towards too many. One factor per model, calibrated from what the provider reports, corrects the rest.
-An exact tokenizer can be put in its place: anything with `name` and `count`.
+Characters are counted by script and divided by what a token of that script holds at least: the ratios were set on
+prose in 33 languages, on code, data and noise against cl100k, so that the count errs towards too many
+(benchmarks/token_count.py; docs/why/budget.md has the table). One factor per model, calibrated from what the provider
+reports, corrects the rest. An exact tokenizer can be put in its place: anything with `name` and `count`.
 """
 
 import math
@@ -15,14 +15,26 @@ from typing import Protocol
 DEFAULT_BUDGET = 8000  # tokens
 MESSAGE_OVERHEAD = 4  # tokens that a chat format spends on each message
 
-# Characters per token.
-LATIN, OTHER_ALPHABET, UNSPACED, SIGNS, PICTURES = 3.5, 1.2, 0.8, 1.5, 0.4
-LONG_RUN = 24  # characters without a space: longer runs are base64, hex or URLs and count as signs
+LEAST_FACTOR, MOST_FACTOR = 0.5, 2.0
+WORTH_LEARNING = 200  # tokens; what a chat format adds weighs too much in shorter texts
 
-LATIN_RUN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff \t]+")
-SIGN_RUN = re.compile(r"[\x00-\x08\x0a-\x1f!-@\[-`{-\xbf\u2000-\u206f]+")
-ALPHABET_RUN = re.compile(r"[\u0250-\u07ff\u1f00-\u1fff\u10a0-\u10ff\u2c00-\u2c5f\ufb50-\ufdff\ufe70-\ufeff]+")
-UNSPACED_RUN = re.compile(r"[\u0900-\u109f\u1100-\u1dff\u2070-\u2bff\u2e80-\ufaff\uff00-\uffef]+")
+LONG_RUN = 24  # characters without a space: longer runs are base64, hex or URLs and count as signs
+SIGNS = 1.5  # characters per token of digits, punctuation and what stands in long runs
+LATIN = 3.5
+BLANKS = 8.0  # of the second and later spaces in a row: indentation costs little
+RATIOS: tuple[tuple[float, str], ...] = (
+    (SIGNS, r"\x00-\x08\x0a-\x1f!-@\[-`{-\xbf\u2000-\u206f"),
+    (0.7, r"\u00c0-\u02ff\u1e00-\u1eff"),  # letters with accents
+    (1.4, r"\u0400-\u052f"),  # Cyrillic
+    (1.2, r"\u0600-\u07ff\ufb50-\ufdff\ufe70-\ufeff"),  # Arabic
+    (1.0, r"\u0300-\u03ff\u0590-\u05ff\u1f00-\u1fff"),  # Greek, Hebrew, combining marks
+    (0.8, r"\u0900-\u09ff\u0e00-\u0e7f\u2e80-\ufaff\uff00-\uffef"),  # Hindi, Bengali, Thai; Chinese, Japanese, Korean
+    (0.5, r"\u0530-\u058f\u0a00-\u0dff\u10a0-\u10ff"),  # Armenian, Georgian, the south of India
+)
+REST = 0.4  # all others, pictures among them: up to three tokens a character
+LATIN_RUN = re.compile(r"[A-Za-z \t]+")
+BLANK_RUN = re.compile(r"(?<=[ \t])[ \t]+")
+RUNS = tuple((ratio, re.compile(f"[{letters}]+")) for ratio, letters in RATIOS)
 NO_SPACE = re.compile(rf"[^\s\u0250-\U0010ffff]{{{LONG_RUN + 1},}}")
 
 
@@ -37,7 +49,7 @@ class Counter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptCounter:
-    """Counts by script. `factor` is the model's calibration, within 0.5 to 2."""
+    """Counts by script. `factor` is the model's calibration."""
 
     factor: float = 1.0
 
@@ -49,19 +61,45 @@ class ScriptCounter:
         return math.ceil(_raw(text) * self.factor)
 
 
+class Calibration:
+    """What one model's tokens weigh against the count by script, learned from what its provider reports.
+
+    The factor moves half of the way at each report, stays within LEAST_FACTOR and MOST_FACTOR, and has two decimals, so
+    that a receipt can name it. A count that is already under way keeps the factor it began with.
+    """
+
+    def __init__(self, factor: float = 1.0) -> None:
+        self._factor = factor
+        self._reports = 0
+
+    @property
+    def counter(self) -> ScriptCounter:
+        return ScriptCounter(factor=round(self._factor, 2))
+
+    def learn(self, counted: int, factor: float, reported: int) -> None:
+        """`counted` tokens, by script x `factor`, were `reported` tokens to the provider. A short text, or a provider
+        that reports nothing, teaches nothing."""
+        if min(counted, reported) < WORTH_LEARNING:
+            return
+        seen = min(max(factor * reported / counted, LEAST_FACTOR), MOST_FACTOR)
+        self._factor = seen if not self._reports else (self._factor + seen) / 2
+        self._reports += 1
+
+
 @lru_cache(maxsize=4096)
 def _raw(text: str) -> float:
-    latin = _length(LATIN_RUN, text)
-    signs = _length(SIGN_RUN, text)
-    alphabet = _length(ALPHABET_RUN, text)
-    unspaced = _length(UNSPACED_RUN, text)
-    pictures = len(text) - latin - signs - alphabet - unspaced
+    latin, blanks = _length(LATIN_RUN, text), _length(BLANK_RUN, text)
     # Letters inside a long run without spaces move from the Latin ratio to the signs'.
     dense = sum(_length(LATIN_RUN, run) for run in NO_SPACE.findall(text))
-    return (
-        (latin - dense) / LATIN + (signs + dense) / SIGNS + alphabet / OTHER_ALPHABET + unspaced / UNSPACED
-        + pictures / PICTURES
-    )  # fmt: skip
+    tokens = (latin - blanks - dense) / LATIN + blanks / BLANKS + dense / SIGNS
+    rest = len(text) - latin
+    for ratio, pattern in RUNS:
+        if not rest:
+            break
+        found = _length(pattern, text)
+        tokens += found / ratio
+        rest -= found
+    return tokens + rest / REST
 
 
 def _length(pattern: re.Pattern[str], text: str) -> int:

@@ -134,7 +134,7 @@ def build_context(inputs: Inputs) -> Context:
         citable=tuple(item.n for item in sources if item.included),
         items=(*room.fixed, *turns, *entries, *notes, *recalled, *sources),
     )
-    messages = render(receipt, material, inputs.counter)
+    messages = render(receipt, material)
     receipt = receipt.model_copy(update={"sent": digest(messages)})
     return Context(question=inputs.question, messages=messages, receipt=receipt, window_start=window.start)
 
@@ -200,7 +200,7 @@ def _material(inputs: Inputs, window: Window) -> Material:
 def _turn_tokens(turn: Turn, item: Item, counter: Counter) -> int:
     return sum(
         counter.count(m.content) + sum(counter.count(c.name + c.arguments) for c in m.tool_calls) + MESSAGE_OVERHEAD
-        for m in turn_messages(turn, item, counter)
+        for m in turn_messages(turn, item)
     )
 
 

@@ -8,12 +8,13 @@ layout is fixed by `RENDERING`; a change of one byte in what is written here nee
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lumina.memory.budget import Counter
+from lumina.memory.budget import ScriptCounter
 from lumina.memory.receipt import Item, Receipt
 from lumina.memory.state import Entry
 from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
 from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
+MEASURE = ScriptCounter()  # of a long answer
 RENDERING = 1
 NO_ANSWER = "(no answer was given)"
 STOPPED = "(stopped here)"
@@ -69,7 +70,7 @@ class Material:
     tool_messages: Mapping[int, tuple[Message, ...]] = field(default_factory=dict)
 
 
-def render(receipt: Receipt, material: Material, counter: Counter) -> tuple[Message, ...]:
+def render(receipt: Receipt, material: Material) -> tuple[Message, ...]:
     """The messages of an answer's call, byte for byte what was or will be sent."""
     shown = [item for item in receipt.items if item.included]
     messages: list[Message] = []
@@ -77,7 +78,7 @@ def render(receipt: Receipt, material: Material, counter: Counter) -> tuple[Mess
         messages.append(Message(role="system", content=material.instructions))
     for item in shown:
         if item.kind == "turn":
-            messages += turn_messages(material.turns.get((item.seq, item.attempt)), item, counter)
+            messages += turn_messages(material.turns.get((item.seq, item.attempt)), item)
     block = memory_block(receipt, material)
     question = clean(material.question)
     messages.append(Message(role="user", content=f"{block}\n\n{question}" if block else question))
@@ -87,7 +88,7 @@ def render(receipt: Receipt, material: Material, counter: Counter) -> tuple[Mess
     return tuple(messages)
 
 
-def turn_messages(turn: Turn | None, item: Item, counter: Counter) -> list[Message]:
+def turn_messages(turn: Turn | None, item: Item) -> list[Message]:
     """One turn as the window sends it: the question, a caller's own tool messages, the answer."""
     if turn is None or turn.forgotten:
         day = turn.forgotten if turn else ""
@@ -97,17 +98,18 @@ def turn_messages(turn: Turn | None, item: Item, counter: Counter) -> list[Messa
     return [
         Message(role="user", content=clean(turn.question)),
         *(_exchange(message) for message in exchanges),
-        Message(role="assistant", content=answer_text(turn, counter, short=item.form == "short")),
+        Message(role="assistant", content=answer_text(turn, short=item.form == "short")),
     ]
 
 
-def answer_text(turn: Turn, counter: Counter, *, short: bool = False) -> str:
-    """An answer with its [n] and nothing added but how it ended."""
+def answer_text(turn: Turn, *, short: bool = False) -> str:
+    """An answer with its [n] and nothing added but how it ended. How it is shortened depends on the answer alone: a
+    measure that learns would cut the same answer in another place one day."""
     if turn.status == "failed":
         return NO_ANSWER
     answer = clean_answer(turn.answer).strip()
     if short:
-        answer = shorten(answer, counter.count)
+        answer = shorten(answer, MEASURE.count)
     if turn.status == "partial":
         return f"{answer}\n{STOPPED}" if answer else STOPPED
     return answer or NO_ANSWER

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lumina.memory.budget import ScriptCounter
 from lumina.memory.change import Change, load_changes
 from lumina.memory.delta import Refused, delta_request
 from lumina.memory.errors import NotFound, StoreError
@@ -66,21 +65,13 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
     if row.purpose == "delta":
         messages = _delta_messages(whole, material, turn, changes)
     else:
-        messages = render(whole, material, counter_named(receipt.counter))
+        messages = render(whole, material)
     forgotten = sum(1 for item in whole.items if item.included and _is_forgotten(item, material))
     same = digest(messages) == receipt.sent if receipt.sent else None
     return Shown(
         seq=row.seq, attempt=row.attempt, call=row.call, receipt=receipt, items=whole.items, messages=messages,
         same=same, forgotten=forgotten,
     )  # fmt: skip
-
-
-def counter_named(name: str) -> ScriptCounter:
-    """The counter that a receipt names; shortened answers depend on it."""
-    try:
-        return ScriptCounter(factor=float(name.rpartition(" x ")[2]))
-    except ValueError:
-        return ScriptCounter()
 
 
 async def material_of(

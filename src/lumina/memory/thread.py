@@ -19,7 +19,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lumina.memory import noting
-from lumina.memory.budget import DEFAULT_BUDGET, Counter, ScriptCounter
+from lumina.memory.budget import DEFAULT_BUDGET, Calibration, Counter
 from lumina.memory.context import Context, Inputs, Recollection, build_context
 from lumina.memory.delta import DeltaRequest, Refused
 from lumina.memory.errors import NotFound, StoreError, UsageError
@@ -55,13 +55,14 @@ class Thread:
     """One conversation. Made by `lumina.open_thread`; several may be open on one store.
 
     `zone` is the asker's time zone (IANA name): days shown to a model are days there. `clock` gives aware UTC times.
-    `counter` counts tokens; the default needs no tokenizer. With `remembers=False` each question stands alone: turns
-    are kept, but nothing that came before is read for a context, and nothing is noted.
+    `counter` counts tokens; without one they are counted by script, by a `calibration` that `calibrate` teaches. With
+    `remembers=False` each question stands alone: turns are kept, but nothing that came before is read for a context,
+    and nothing is noted.
     """
 
     def __init__(
         self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str = "UTC", clock: Clock = utc_now,
-        counter: Counter | None = None, remembers: bool = True,
+        counter: Counter | None = None, calibration: Calibration | None = None, remembers: bool = True,
     ) -> None:  # fmt: skip
         self.store = store
         self.scope = scope
@@ -69,7 +70,8 @@ class Thread:
         self.deltas = info.deltas and remembers
         self.zone = zone
         self.clock = clock
-        self.counter = counter or ScriptCounter()
+        self.calibration = calibration or Calibration()
+        self._counter = counter
         try:
             self._zone = ZoneInfo(zone)
         except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):  # OSError: a folder of zones, an endless name
@@ -89,6 +91,18 @@ class Thread:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    @property
+    def counter(self) -> Counter:
+        """What the next context is counted with."""
+        return self._counter or self.calibration.counter
+
+    def calibrate(self, context: Context, input_tokens: int) -> None:
+        """Learns from the number of input tokens that a provider reported for `context`, so that the next count by
+        script comes closer. The factor stands in each receipt."""
+        name, _, factor = context.receipt.counter.rpartition(" x ")
+        if name == Calibration().counter.name.rpartition(" x ")[0]:
+            self.calibration.learn(context.tokens, float(factor), input_tokens)
 
     def today(self) -> str:
         return self.clock().astimezone(self._zone).date().isoformat()

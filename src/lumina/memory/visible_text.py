@@ -70,7 +70,7 @@ def shorten(answer: str, count: Callable[[str], int], limit: int = LONG_ANSWER) 
     """A cleaned answer of at most about `limit` tokens, with a note of what was left out; short ones are unchanged.
 
     Kept, in this order of claim and then in the order of the text: the first paragraph, the last one, the sentences
-    that cite a source, the first sentence of each paragraph. The result depends on the answer and the counter alone.
+    that cite a source, the first sentence of each paragraph. The result depends on the answer and on `count` alone.
     """
     whole = count(answer)
     if whole <= limit:
