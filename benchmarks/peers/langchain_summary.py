@@ -24,7 +24,7 @@ class Listener(BaseChatModel):
     """Answers as the script says and keeps what it was sent."""
 
     answer: str = ""
-    heard: list[BaseMessage] = []
+    heard: list[BaseMessage] = []  # noqa: RUF012 - a field of a pydantic model
 
     @property
     def _llm_type(self) -> str:
