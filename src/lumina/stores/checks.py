@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from lumina.agent.ports import NewDocument
-from lumina.memory.errors import UsageError
+from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import check_id
 from lumina.memory.store import AppliedDelta, CallPurpose, Snapshot, StoredReceipt
 from lumina.memory.turns import (
@@ -111,6 +111,10 @@ def asked_at(new: NewTurn) -> str:
     return new.asked_at.astimezone(UTC).isoformat()
 
 
+def no_place(seq: int) -> NotFound:
+    return NotFound(f"There is no turn {seq} in this thread that could be asked again. Nothing was changed.")
+
+
 def check_end(end: TurnEnd) -> None:
     check_text("answer", end.answer)
     check_one_of("status", end.status, STATUSES - {"running"})
@@ -178,10 +182,14 @@ def check_delta(delta: AppliedDelta, state: Snapshot, profile: Snapshot | None) 
     check_whole("correction", delta.correction)
     check_whole("number", delta.number, 1)
     check_json("changes", delta.changes, list)
-    for name, snapshot in (("state", state), ("profile", profile)):
-        if snapshot is not None:
-            check_whole(f"{name} version", snapshot.version, 1)
-            check_json(f"{name} body", snapshot.body)
+    check_snapshot("state", state)
+    if profile is not None:
+        check_snapshot("profile", profile)
+
+
+def check_snapshot(name: str, snapshot: Snapshot) -> None:
+    check_whole(f"{name} version", snapshot.version, 1)
+    check_json(f"{name} body", snapshot.body)
 
 
 def check_receipt(receipt: StoredReceipt) -> None:

@@ -19,6 +19,9 @@ from lumina.testing.store_examples import ODD, asked, ended, looked_up, page_abo
 
 SCOPES = st.sampled_from([thread_of(s, t, n) for n in ("a", "A") for s in ("me", "m_") for t in ("x", "x%")])
 SEQS = st.integers(min_value=0, max_value=4)
+ATTEMPTS = st.sampled_from([1, 1, 2, 3])
+REDONE = st.sampled_from([0, 0, 0, 1, 2, 3])
+CLIENTS = st.sampled_from("123456789abcdef")
 TEXTS = st.sampled_from([*ODD, "cat dog", "cat 天気", "a\ud800", "a\0"])
 WORDS = ["cat", "dog", "天気", "nothing"]
 
@@ -52,26 +55,27 @@ class BothStores(RuleBasedStateMachine):
     def open(self, scope: Any, deltas: bool) -> None:
         self.both("open_thread", scope, deltas=deltas)
 
-    @rule(scope=SCOPES, client=st.sampled_from("12345"), question=TEXTS)
-    def begin(self, scope: Any, client: str, question: str) -> None:
-        self.both("begin_turn", scope, asked(client, question))
+    @rule(scope=SCOPES, client=CLIENTS, question=TEXTS, instead_of=REDONE)
+    def begin(self, scope: Any, client: str, question: str, instead_of: int) -> None:
+        self.both("begin_turn", scope, asked(client, question), instead_of=instead_of)
 
-    @rule(scope=SCOPES, seq=SEQS, answer=TEXTS, delta=st.booleans())
-    def finish(self, scope: Any, seq: int, answer: str, delta: bool) -> None:
+    @rule(scope=SCOPES, seq=SEQS, attempt=ATTEMPTS, answer=TEXTS, delta=st.booleans())
+    def finish(self, scope: Any, seq: int, attempt: int, answer: str, delta: bool) -> None:
         passages = (whole("answer", answer),) if answer else ()
         end = TurnEnd(
-            seq=seq, attempt=1, answer=answer, status="complete", delta="waiting" if delta else "none",
+            seq=seq, attempt=attempt, answer=answer, status="complete", delta="waiting" if delta else "none",
             passages=passages, events=('{"kind":"turn.finished"}',),
         )  # fmt: skip
         self.both("finish_turn", scope, end)
 
-    @rule(scope=SCOPES, client=st.sampled_from("56789"), question=TEXTS)
-    def record(self, scope: Any, client: str, question: str) -> None:
-        self.both("record_turn", scope, asked(client, question), ended(answer="a cat", delta=True), '{"a": 1}')
+    @rule(scope=SCOPES, client=CLIENTS, question=TEXTS, instead_of=REDONE)
+    def record(self, scope: Any, client: str, question: str, instead_of: int) -> None:
+        end = ended(answer="a cat", delta=True)
+        self.both("record_turn", scope, asked(client, question), end, '{"a": 1}', instead_of=instead_of)
 
-    @rule(scope=SCOPES, seq=SEQS, locator=st.sampled_from("uvw"), text=TEXTS)
-    def read_source(self, scope: Any, seq: int, locator: str, text: str) -> None:
-        self.both("register_source", scope, seq, 1, page_about(text, locator))
+    @rule(scope=SCOPES, seq=SEQS, attempt=ATTEMPTS, locator=st.sampled_from("uvw"), text=TEXTS)
+    def read_source(self, scope: Any, seq: int, attempt: int, locator: str, text: str) -> None:
+        self.both("register_source", scope, seq, attempt, page_about(text, locator))
 
     @rule(scope=SCOPES, seq=SEQS, text=TEXTS)
     def note(self, scope: Any, seq: int, text: str) -> None:
@@ -80,18 +84,18 @@ class BothStores(RuleBasedStateMachine):
         self.both("append_events", scope, seq, 1 if seq else 0, ['{"a":1}'])
         self.both("put_receipt", scope, StoredReceipt(seq=seq, attempt=1, call=2, purpose="delta", body='{"b": 2}'))
 
-    @rule(scope=SCOPES, seq=SEQS, how=st.sampled_from(["answer", "fail", "set aside"]))
-    def job(self, scope: Any, seq: int, how: str) -> None:
+    @rule(scope=SCOPES, seq=SEQS, attempt=ATTEMPTS, how=st.sampled_from(["answer", "fail", "set aside"]))
+    def job(self, scope: Any, seq: int, attempt: int, how: str) -> None:
         if how == "answer":
-            self.both("answer_delta", scope, seq, 1, "said")
+            self.both("answer_delta", scope, seq, attempt, "said")
         else:
-            self.both("fail_delta", scope, seq, 1, "why", set_aside=how == "set aside")
+            self.both("fail_delta", scope, seq, attempt, "why", set_aside=how == "set aside")
 
-    @rule(scope=SCOPES, seq=SEQS, correction=st.integers(0, 2), late=st.booleans(), number=st.integers(1, 6))
-    def apply(self, scope: Any, seq: int, correction: int, late: bool, number: int) -> None:
-        known = self.both("turns", scope, [(seq, 1)]).get((seq, 1))
+    @rule(scope=SCOPES, seq=SEQS, attempt=ATTEMPTS, correction=st.integers(0, 2), late=st.booleans())
+    def apply(self, scope: Any, seq: int, attempt: int, correction: int, late: bool) -> None:
+        known = self.both("turns", scope, [(seq, attempt)]).get((seq, attempt))
         delta = AppliedDelta(
-            seq=seq, attempt=1, correction=correction, number=known.number if known else number, changes="[1]"
+            seq=seq, attempt=attempt, correction=correction, number=known.number if known else 1, changes="[1]"
         )
         state, profile = self.both("state", scope), self.both("profile", scope.of_subject)
         step = 0 if late else 1
@@ -115,6 +119,9 @@ class BothStores(RuleBasedStateMachine):
         self.both("thread_info", scope)
         self.both("recent_turns", scope, limit=cap, before=before)
         self.both("page", scope)
+        self.both("page", scope, first=before, last=cap, superseded=True)
+        self.both("state", scope)
+        self.both("profile", subject)
         self.both("sources", scope)
         self.both("source_names", scope, [2, 1, 9])
         self.both("delta_jobs", scope, "waiting", "answered", "set aside")
@@ -126,7 +133,8 @@ class BothStores(RuleBasedStateMachine):
         for seq in range(3):
             self.both("events", scope, seq, 1 if seq else 0, after=cap)
             self.both("tool_calls", scope, seq, 1)
-            self.both("receipts", scope, seq, 1)
+            for attempt in (1, 2):
+                self.both("receipts", scope, seq, attempt)
         found = self.both("matches", scope, WORDS, before=before, cap=cap)
         self.both("passages", scope, [id for ids in found.ids.values() for id in ids], around=around)
         self.both("find_passages", subject, WORDS, limit=cap)

@@ -84,14 +84,16 @@ class SQLStore(ABC):
 
     # Turns
 
-    async def begin_turn(self, scope: ThreadScope, new: NewTurn) -> tuple[Turn, bool]:
-        return await self._write(turns.begin, scope, new, self._token())
+    async def begin_turn(self, scope: ThreadScope, new: NewTurn, *, instead_of: int = 0) -> tuple[Turn, bool]:
+        return await self._write(turns.begin, scope, new, self._token(), instead_of)
 
     async def finish_turn(self, scope: ThreadScope, end: TurnEnd) -> Turn:
         return await self._write(turns.finish, scope, end)
 
-    async def record_turn(self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str) -> Turn:
-        return await self._write(turns.record, scope, new, end, receipt)
+    async def record_turn(
+        self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str, *, instead_of: int = 0
+    ) -> Turn:
+        return await self._write(turns.record, scope, new, end, receipt, instead_of)
 
     async def recent_turns(self, scope: ThreadScope, *, limit: int, before: int = 0) -> RecentTurns:
         return await self._read(turns.recent, scope, limit, before)
@@ -99,8 +101,10 @@ class SQLStore(ABC):
     async def turns(self, scope: ThreadScope, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Turn]:
         return await self._read(turns.some, scope, keys)
 
-    async def page(self, scope: ThreadScope, *, first: int = 1, last: int = 0) -> list[TurnPage | Unreadable]:
-        return await self._read(turns.page, scope, first, last)
+    async def page(
+        self, scope: ThreadScope, *, first: int = 1, last: int = 0, superseded: bool = False
+    ) -> list[TurnPage | Unreadable]:
+        return await self._read(turns.page, scope, first, last, superseded)
 
     async def add_tool_call(self, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:
         await self._write(ledger.add_tool_call, scope, seq, attempt, record)
@@ -157,6 +161,9 @@ class SQLStore(ABC):
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
         return await self._write(fold.apply, scope, delta, state, profile)
+
+    async def put_snapshot(self, scope: ThreadScope | SubjectScope, new: Snapshot) -> None:
+        await self._write(fold.put_snapshot, scope, new)
 
     async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
         return await self._read(fold.read_deltas, scope, seqs)
