@@ -11,6 +11,7 @@ VersionConflict, reads again and folds again.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol
 
 from lumina.memory.errors import StoreError
@@ -121,13 +122,19 @@ class Store(Protocol):
 
     # Threads
 
-    async def open_thread(self, scope: ThreadScope, *, deltas: bool) -> ThreadInfo:
+    async def open_thread(
+        self, scope: ThreadScope, *, deltas: bool, expires_at: datetime | None = None, now: datetime | None = None
+    ) -> ThreadInfo:
         """Makes the thread if there is none (an existing one keeps its own `deltas`), ends a turn whose process is
-        gone as partial (interrupted, with the text its events hold), and returns the thread."""
+        gone as partial (interrupted, with the text its events hold), and returns the thread.
+
+        With `expires_at` a thread that is made is temporary. With `now`, the caller's clock, the subject's temporary
+        threads whose time has come are removed first, with all their rows; one whose turn is being answered stays."""
         ...
 
-    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
-        """The subject's threads, the one asked last first (by the subject's own count, not by a clock)."""
+    async def threads(self, scope: SubjectScope, *, limit: int = 50, now: datetime | None = None) -> list[ThreadInfo]:
+        """The subject's threads, the one asked last first (by the subject's own count, not by a clock). `now` as in
+        open_thread."""
         ...
 
     async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
@@ -236,6 +243,10 @@ class Store(Protocol):
         """Counts a try that failed; the job waits again, or is set aside if asked to. Returns the tries so far."""
         ...
 
+    async def retry_delta(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
+        """set aside -> waiting, with no try counted. False, and nothing changed, for any other status."""
+        ...
+
     async def apply_delta(
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
@@ -244,9 +255,13 @@ class Store(Protocol):
         delta of a superseded attempt. VersionConflict if a version moved on."""
         ...
 
-    async def put_snapshot(self, scope: ThreadScope | SubjectScope, new: Snapshot) -> None:
-        """Keeps what the deltas fold to, over whatever is stored: a thread's state, or a subject's profile.
-        VersionConflict unless its version is the stored one plus one."""
+    async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
+        """Keeps what the thread's deltas fold to, over whatever is stored, damaged bytes too. VersionConflict unless
+        its version is the stored one plus one."""
+        ...
+
+    async def put_profile(self, scope: SubjectScope, new: Snapshot) -> None:
+        """The same for the subject."""
         ...
 
     async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:

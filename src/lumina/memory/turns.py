@@ -217,3 +217,9 @@ class ThreadInfo:
     turns: int  # the highest seq there ever was; that turn may be superseded
     running: int  # seq of the turn being answered, or 0
     asked_at: str  # when its last turn was asked, ISO 8601, UTC; "" if there is none
+    expires_at: str = ""  # when a temporary thread is deleted, ISO 8601, UTC; "" for all others
+
+    @property
+    def temporary(self) -> bool:
+        """It reads and writes no profile, and is deleted a day after it was made."""
+        return bool(self.expires_at)

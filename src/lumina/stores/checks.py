@@ -111,6 +111,27 @@ def asked_at(new: NewTurn) -> str:
     return new.asked_at.astimezone(UTC).isoformat()
 
 
+def check_moment(name: str, value: datetime | None) -> str:
+    """ISO 8601 in UTC, "" for None."""
+    if value is None:
+        return ""
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise UsageError(f"{name} must be a time with its zone. Use datetime.now(timezone.utc).")
+    return value.astimezone(UTC).isoformat()
+
+
+def has_expired(expires_at: object, now: datetime) -> bool:
+    """Whether the time of a temporary thread has come. A moment that cannot be read is never reached."""
+    try:
+        return isinstance(expires_at, str) and bool(expires_at) and datetime.fromisoformat(expires_at) <= now
+    except (ValueError, TypeError):
+        return False
+
+
+def no_subject(subject: str) -> NotFound:
+    return NotFound(f"Nothing is kept of {subject!r} here. Nothing was changed.")
+
+
 def no_place(seq: int) -> NotFound:
     return NotFound(f"There is no turn {seq} in this thread that could be asked again. Nothing was changed.")
 

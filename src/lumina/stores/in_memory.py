@@ -9,6 +9,7 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from lumina.memory.errors import NotFound, TurnConflict, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -32,6 +33,7 @@ from lumina.memory.turns import (
 from lumina.stores import checks
 from lumina.stores.in_memory_documents import InMemoryDocuments
 from lumina.stores.in_memory_kept import KeptSubject, KeptThread, KeptTurn, Key
+from lumina.stores.in_memory_removing import remove_expired
 from lumina.stores.in_memory_state import InMemoryState
 from lumina.stores.in_memory_superseding import make_room
 from lumina.stores.passage_ids import passage_id
@@ -53,15 +55,23 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
 
     # Threads
 
-    async def open_thread(self, scope: ThreadScope, *, deltas: bool) -> ThreadInfo:
-        self._subject(scope)
+    async def open_thread(
+        self, scope: ThreadScope, *, deltas: bool, expires_at: datetime | None = None, now: datetime | None = None
+    ) -> ThreadInfo:
+        checks.check_moment("now", now)
+        expires = checks.check_moment("expires_at", expires_at)
+        remove_expired(self._subject(scope), now)
         subject = self._subjects.setdefault((scope.tenant, scope.subject), KeptSubject())
         if scope.thread not in subject.threads:
-            info = ThreadInfo(thread=scope.thread, title="", deltas=bool(deltas), turns=0, running=0, asked_at="")
+            info = ThreadInfo(
+                thread=scope.thread, title="", deltas=bool(deltas), turns=0, running=0, asked_at="", expires_at=expires
+            )  # fmt: skip
             subject.threads[scope.thread] = KeptThread(info=info)
         return subject.threads[scope.thread].info
 
-    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+    async def threads(self, scope: SubjectScope, *, limit: int = 50, now: datetime | None = None) -> list[ThreadInfo]:
+        checks.check_moment("now", now)
+        remove_expired(self._subject(scope), now)
         found = sorted(self._subject(scope).threads.values(), key=lambda one: (-one.number, one.info.thread))
         return [thread.info for thread in found[: max(limit, 0)]]
 
@@ -133,8 +143,9 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
             delta="none", number=number or subject.number,
         )  # fmt: skip
         page = TurnPage(
-            seq=seq, attempt=attempt, client_id=new.client_id, question=new.question, answer="", status="running", reason="",
-            searched="not needed", asked_at=asked, zone=new.zone, superseded=False, delta="none", citations=(), read=(),
+            seq=seq, attempt=attempt, client_id=new.client_id, question=new.question, answer="", status="running",
+            reason="", searched="not needed", asked_at=asked, zone=new.zone, superseded=False, delta="none",
+            citations=(), read=(),
         )  # fmt: skip
         thread.turns[seq, attempt] = KeptTurn(turn=turn, page=page)
         thread.by_client[new.client_id] = (seq, attempt)

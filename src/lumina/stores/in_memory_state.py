@@ -17,7 +17,7 @@ from lumina.memory.store import (
 )
 from lumina.memory.turns import DeltaStatus
 from lumina.stores import checks
-from lumina.stores.in_memory_kept import Kept, KeptSubject, KeptThread
+from lumina.stores.in_memory_kept import Kept, KeptThread
 from lumina.stores.passage_ids import PLACE_BITS
 
 
@@ -60,6 +60,12 @@ class InMemoryState(Kept):
         _set(thread, replace(job, status=status, tries=job.tries + 1, reason=reason))
         return job.tries + 1
 
+    async def retry_delta(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
+        thread, job = self._job(scope, seq, attempt)
+        if job.status == "set aside":
+            _set(thread, replace(job, status="waiting", tries=0, answer=""))
+        return job.status == "set aside"
+
     async def apply_delta(
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
@@ -84,15 +90,19 @@ class InMemoryState(Kept):
             _set(thread, replace(job, status="applied"))
         return True
 
-    async def put_snapshot(self, scope: ThreadScope | SubjectScope, new: Snapshot) -> None:
+    async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
         checks.check_snapshot("snapshot", new)
-        if isinstance(scope, ThreadScope):
-            thread = self._thread(scope)
-            _check_next("state", thread.state, new)
-            thread.state = new
-        else:
-            _check_next("profile", self._subject(scope).profile, new)
-            self._subjects.setdefault((scope.tenant, scope.subject), KeptSubject()).profile = new
+        thread = self._thread(scope)
+        _check_next("state", thread.state, new)
+        thread.state = new
+
+    async def put_profile(self, scope: SubjectScope, new: Snapshot) -> None:
+        checks.check_snapshot("snapshot", new)
+        subject = self._subject(scope)
+        if (scope.tenant, scope.subject) not in self._subjects:
+            raise checks.no_subject(scope.subject)
+        _check_next("profile", subject.profile, new)
+        subject.profile = new
 
     async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
         thread = self._look(scope)

@@ -12,12 +12,13 @@ from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import DAMAGED, DROPPED, AppliedDelta, DeltaJob, Snapshot, StoredReceipt, VersionConflict
 from lumina.memory.turns import DeltaStatus
 from lumina.stores import rows
-from lumina.stores.checks import check_delta, check_receipt, check_snapshot, check_text
-from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, turns
+from lumina.stores.checks import check_delta, check_receipt, check_snapshot, check_text, no_subject
+from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, subjects, turns
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
 
 STATE = select(states).where(*of_thread(states))
 PROFILE = select(profiles).where(*of_subject(profiles))
+KNOWN_SUBJECT = select(subjects.c.number).where(*of_subject(subjects))
 THREAD_DELTAS = select(func.count()).select_from(deltas).where(*of_thread(deltas))
 SUBJECT_DELTAS = select(func.count()).select_from(deltas).where(*of_subject(deltas))
 JOBS = (
@@ -34,6 +35,7 @@ ONE_JOB = select(delta_jobs).where(*of_turn(delta_jobs))
 ON_JOB = update(delta_jobs).where(*of_turn(delta_jobs))
 ANSWERED = ON_JOB.where(delta_jobs.c.status == "waiting").values(status="answered", answer=bindparam("new_answer"))
 TRIED = ON_JOB.values(status=bindparam("new_status"), tries=bindparam("new_tries"), reason=bindparam("new_reason"))
+AGAIN = ON_JOB.where(delta_jobs.c.status == "set aside").values(status="waiting", tries=0, answer="")
 APPLIED = ON_JOB.values(status="applied")
 IS_SUPERSEDED = select(turns.c.seq).where(*of_turn(turns), turns.c.superseded == 1)
 IS_APPLIED = select(deltas.c.seq).where(*of_turn(deltas), deltas.c.correction == bindparam("in_correction"))
@@ -123,6 +125,11 @@ def fail(connection: Connection, scope: ThreadScope, seq: int, attempt: int, rea
     return job.tries + 1
 
 
+def retry(connection: Connection, scope: ThreadScope, seq: int, attempt: int) -> bool:
+    _job(connection, scope, seq, attempt)
+    return connection.execute(AGAIN, inside(scope, seq, attempt)).rowcount > 0
+
+
 def apply(
     connection: Connection, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
 ) -> bool:
@@ -177,6 +184,8 @@ def put_snapshot(connection: Connection, scope: SubjectScope | ThreadScope, new:
     check_snapshot("snapshot", new)
     if isinstance(scope, ThreadScope):
         thread_row(connection, scope)
+    elif connection.execute(KNOWN_SUBJECT, inside(scope)).first() is None:
+        raise no_subject(scope.subject)
     _swap(connection, scope, new, over_damage=True)
 
 

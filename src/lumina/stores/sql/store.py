@@ -7,6 +7,7 @@ gets its connection and who is alive; the statements are the same everywhere.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, select
@@ -29,9 +30,10 @@ from lumina.memory.turns import (
     TurnPage,
     Unreadable,
 )
+from lumina.stores.checks import check_moment
 from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
-from lumina.stores.sql import events, ledger, recall, threads, turns
+from lumina.stores.sql import events, ledger, recall, removing, threads, turns
 from lumina.stores.sql import state as fold
 
 P = ParamSpec("P")
@@ -69,11 +71,15 @@ class SQLStore(ABC):
 
     # Threads
 
-    async def open_thread(self, scope: ThreadScope, *, deltas: bool) -> ThreadInfo:
-        found = await self._read(threads.needs_opening, scope, self._alive())
-        return found or await self._write(threads.open_thread, scope, deltas, self._alive())
+    async def open_thread(
+        self, scope: ThreadScope, *, deltas: bool, expires_at: datetime | None = None, now: datetime | None = None
+    ) -> ThreadInfo:
+        found = await self._read(threads.needs_opening, scope, self._alive(), now)
+        return found or await self._write(threads.open_thread, scope, deltas, self._alive(), expires_at, now)
 
-    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+    async def threads(self, scope: SubjectScope, *, limit: int = 50, now: datetime | None = None) -> list[ThreadInfo]:
+        if check_moment("now", now) and now and await self._read(removing.expired, scope, now, self._alive()):
+            await self._write(removing.remove_expired, scope, now, self._alive())
         return await self._read(threads.listed, scope, limit)
 
     async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
@@ -157,12 +163,18 @@ class SQLStore(ABC):
     async def fail_delta(self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool) -> int:
         return await self._write(fold.fail, scope, seq, attempt, reason, set_aside)
 
+    async def retry_delta(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
+        return await self._write(fold.retry, scope, seq, attempt)
+
     async def apply_delta(
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
         return await self._write(fold.apply, scope, delta, state, profile)
 
-    async def put_snapshot(self, scope: ThreadScope | SubjectScope, new: Snapshot) -> None:
+    async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
+        await self._write(fold.put_snapshot, scope, new)
+
+    async def put_profile(self, scope: SubjectScope, new: Snapshot) -> None:
         await self._write(fold.put_snapshot, scope, new)
 
     async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
