@@ -10,6 +10,8 @@
 What can be done with it (`lumina.agent.search_agent.SearchAgent`, `lumina.agent.run.Run`):
 
     run = await agent.ask(scope, question, client_id="", budget=8000)      # the question is stored when this returns
+    run = await agent.ask(scope, question, instead_of=3)                   # in the place of turn 3 and what came after
+    run = await agent.regenerate(scope, 3)                                 # the same question again
     run.seq, run.attempt, run.new                                          # new is False for a known client id
     run.events(after=0)          async iterator; stored events, then live ones, to the terminal event
     run.stop()                   not async; the turn ends as partial ("stopped") and keeps its text
@@ -160,7 +162,7 @@ class Threads:
 
     async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
         """The subject's threads, the one asked last first."""
-        return await self.store.threads(scope, limit=limit)
+        return await self.store.threads(scope, limit=limit, now=self._clock())
 
 
 async def open_threads(

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lumina.memory.change import Change, Quote, dump_changes, load_changes
+from lumina.memory.noting import load_state
+from lumina.memory.refolding import compare
 from lumina.memory.state import State, fold, history
+from lumina.testing.store_examples import asked, ended, noted, thread_of, told
 
 KEYS = ("home.city", "printer", "db")
 VALUES = ("a", "b", "B", "天気")
@@ -182,3 +185,34 @@ def test_within_a_turn_the_later_attempt_stands_whatever_came_first():
         ]  # fmt: skip
         for order in itertools.permutations(tries):
             assert [entry.value for entry in fold([[one] for one in order], about=about).current()] == ["a"]
+
+
+async def test_what_was_superseded_has_no_say_in_what_is_folded_on_any_store(store):
+    """Regenerate and edit fold as if the superseded turns had never been; an operator's word after them stays."""
+    scope = thread_of()
+    quote = Quote(seq=1, attempt=1, part="question", start=0, end=1)
+    turns = [await told(store, scope, f"q{n}", delta=True) for n in range(1, 4)]
+
+    async def apply(turn, value, correction=0):
+        change = Change(
+            op="set", kind="fact", key="a", value=value, said_by="operator" if correction else "user", seq=turn.seq,
+            attempt=turn.attempt, number=turn.number, correction=correction, day="2026-11-30",
+            quote=None if correction else quote, by="Ann" if correction else "",
+        )  # fmt: skip
+        held = await load_state(store, scope)
+        delta = noted(turn, dump_changes([change]), correction=correction)
+        return await store.apply_delta(scope, delta, held.next(held.state.merge([change])[0]), None)
+
+    async def value():
+        return [entry.value for entry in (await load_state(store, scope)).state.current()]
+
+    assert await apply(turns[2], "third")
+    assert await apply(turns[0], "first")
+    again, _ = await store.begin_turn(scope, asked("again"), instead_of=2)
+    again = await store.finish_turn(scope, ended(again, delta=True))
+    assert await value() == ["first"]
+    assert not await apply(turns[1], "late, and of a turn that is superseded")
+    assert await apply(turns[2], "corrected", 1)
+    assert await apply(again, "second")
+    assert await value() == ["corrected"]
+    assert (await compare(store, scope)).sound

@@ -165,3 +165,54 @@ async def test_d1_d2_d3_after_kill_9(tmp_path, point, reason):
     assert not await store.apply_delta(scope, twice, Snapshot(version=state.version + 1, body="{}"), None)
     assert await store.state(scope) == state
     await agent.close()
+
+
+CHILD_AGAIN = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from lumina.stores.sql import superseding, turns
+from lumina.stores.sqlite import SQLiteStore
+from lumina.testing.store_examples import asked, ended, thread_of, told
+
+path, point = sys.argv[1:]
+
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def main():
+    store = await SQLiteStore.open(Path(path))
+    for n in range(3):
+        await told(store, thread_of(), f"q{n}", delta=True)
+    if point == "before the older turns make room":
+        superseding.make_room = die
+    elif point == "in between":
+        turns.recall.index_passages = die
+    await store.record_turn(thread_of(), asked("again", "edited"), ended(delta=True), "{}", instead_of=2)
+    die()
+
+
+asyncio.run(main())
+"""
+
+
+def run_again(path: str, point: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-c", CHILD_AGAIN, path, point], capture_output=True, timeout=120)
+
+
+@pytest.mark.parametrize("point", ["before the older turns make room", "in between", "after"])
+async def test_a_kill_while_a_turn_is_asked_again_leaves_all_of_it_or_nothing(tmp_path, point):
+    path = str(tmp_path / "lumina.db")
+    child = run_again(path, point)
+    assert child.returncode == -9, child.stderr
+    scope = ThreadScope(tenant="local", subject="me", thread="main")
+    store = await open_store(path)
+    live = [(page.seq, page.attempt) for page in await store.page(scope)]
+    assert live == ([(1, 1), (2, 2)] if point == "after" else [(1, 1), (2, 1), (3, 1)])
+    jobs = await store.delta_jobs(scope, "waiting")
+    assert [(job.seq, job.attempt) for job in jobs] == live
+    found = await store.matches(scope, ["it"], before=9, cap=9)
+    recalled = {(one.seq, one.attempt) for one in await store.passages(scope, found.ids["it"])}
+    assert recalled == set(live)
+    await store.close()

@@ -84,7 +84,7 @@ class Again:
 
 async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, ...]) -> Noting | Again | None:
     try:
-        request = await thread.delta_request(turn.seq, refused=refused)
+        request = await thread.delta_request(turn.seq, attempt=turn.attempt, refused=refused)
     except LuminaError as error:  # the turn cannot be read: it must not be asked about for ever
         return await _failed(thread, turn, str(error))
     if request is None:
@@ -97,12 +97,12 @@ async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, .
         logger.warning("noting turn %s: %s", turn.seq, reason, exc_info=error)
         return await _failed(thread, turn, str(error) if isinstance(error, ProviderError) else reason)
     try:
-        noted = await thread.apply(reply, seq=turn.seq)
+        noted = await thread.apply(reply, seq=turn.seq, attempt=turn.attempt)
     except NotFound:
         return None
     except UsageError as error:
         jobs = await thread.store.delta_jobs(thread.scope, "waiting")
-        if any(job.seq == turn.seq for job in jobs):
+        if any((job.seq, job.attempt) == (turn.seq, turn.attempt) for job in jobs):
             return Again()
         return Noting(seq=turn.seq, attempt=turn.attempt, set_aside=str(error))
     if noted.again:

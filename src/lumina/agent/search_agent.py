@@ -27,7 +27,7 @@ from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.incoming import check_text
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
-from lumina.memory.thread import Clock, Thread, utc_now
+from lumina.memory.thread import TEMPORARY_FOR, Clock, Thread, utc_now
 from lumina.memory.turns import ThreadInfo, Turn
 from lumina.memory.visible_text import clean
 
@@ -90,10 +90,12 @@ class SearchAgent:
 
     # Threads
 
-    async def thread(self, scope: ThreadScope) -> Thread:
-        """The thread, made when there is none; a turn whose process is gone is ended as interrupted. The thread
-        shares the agent's store: do not close it."""
-        info = await self.store.open_thread(scope, deltas=self._memory)
+    async def thread(self, scope: ThreadScope, *, temporary: bool = False) -> Thread:
+        """The thread, made when there is none (`temporary`: to be deleted after a day, without a profile); a turn
+        whose process is gone is ended as interrupted. The thread shares the agent's store: do not close it."""
+        now = self._clock()
+        expires = now + TEMPORARY_FOR if temporary else None
+        info = await self.store.open_thread(scope, deltas=self._memory, expires_at=expires, now=now)
         thread = Thread(
             store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory,
             calibration=self.desk.calibration,
@@ -109,29 +111,46 @@ class SearchAgent:
 
     async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
         """The subject's threads, the one asked last first."""
-        return await self.store.threads(scope, limit=limit)
+        return await self.store.threads(scope, limit=limit, now=self._clock())
 
     # Turns
 
-    async def ask(self, scope: ThreadScope, question: str, *, client_id: str = "", budget: int = DEFAULT_BUDGET) -> Run:
+    async def ask(
+        self, scope: ThreadScope, question: str, *, client_id: str = "", budget: int = DEFAULT_BUDGET,
+        instead_of: int = 0, temporary: bool = False,
+    ) -> Run:  # fmt: skip
         """Keeps the question and starts to answer it. When this returns, the question is stored.
 
         The same `client_id` never makes two turns: the second call returns the first one's run. `budget` in tokens,
         for what the first model call is sent. Raises UsageError for a question that cannot be kept, DoesNotFit for
         one that is too long (nothing is stored then), TurnConflict while another turn of the thread runs.
+
+        With `instead_of`, a seq, it is the next attempt of that turn: what stood there and after is superseded, and
+        stays to be shown. NotFound when no live turn has that seq. `temporary` as in `thread`.
         """
         instructions = prompts.instructions(self.today())
         check_question(question, instructions, budget, self.desk.calibration.counter)
-        thread = await self.thread(scope)
+        thread = await self.thread(scope, temporary=temporary)
         begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()
         begun.add_done_callback(_seen)  # the asker may be gone
         work = Work()
-        task = work.start(self._answer(thread, question, client_id, budget, instructions, work, begun))
+        asked = thread.begin(question, client_id=client_id, instead_of=instead_of)
+        task = work.start(self._answer(thread, asked, budget, instructions, work, begun))
         task.add_done_callback(_seen)
         self._at_work.add(work)
         task.add_done_callback(lambda _: self._at_work.discard(work))
         turn, new = await asyncio.shield(begun)
         return self._run(scope, turn, new=new, work=work if new else self._works.get(_key(scope, turn)))
+
+    async def regenerate(
+        self, scope: ThreadScope, seq: int = 0, *, client_id: str = "", budget: int = DEFAULT_BUDGET
+    ) -> Run:
+        """Answers the question of turn `seq` (0: the last one) again, in its place. NotFound when there is none."""
+        known = (await self.store.recent_turns(scope, limit=1, before=seq + 1 if seq else 0)).turns
+        if not known or (seq and known[-1].seq != seq):
+            raise NotFound(f"Thread {scope.thread} has no turn{f' {seq}' if seq else ''} that could be asked again.")
+        turn = known[-1]
+        return await self.ask(scope, turn.question, client_id=client_id, budget=budget, instead_of=turn.seq)
 
     def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncGenerator[AnyEvent, None]:
         """The events of a turn after number `after`: stored ones, then live ones, to `turn.finished`. Whether this
@@ -146,11 +165,11 @@ class SearchAgent:
     # Inside
 
     async def _answer(
-        self, thread: Thread, question: str, client_id: str, budget: int, instructions: str, work: Work,
+        self, thread: Thread, asked: Coroutine[Any, Any, tuple[Turn, bool]], budget: int, instructions: str, work: Work,
         begun: asyncio.Future[tuple[Turn, bool]],
     ) -> Turn:  # fmt: skip
         try:
-            turn, new = await thread.begin(question, client_id=client_id)
+            turn, new = await asked
         except BaseException as error:
             begun.set_exception(error)
             raise

@@ -6,33 +6,52 @@ second Ctrl-C leaves at once (`lumina.cli.working`).
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lumina.agent.events import to_json
 from lumina.agent.run import Run
-from lumina.cli.place import agent_at, check_name, chosen_thread, settings
+from lumina.cli.place import agent_at, check_name, check_temporary, chosen_thread, known_thread, settings
 from lumina.cli.screen import note
 from lumina.cli.telling import Teller, tell_noting
 from lumina.cli.working import STOPPED, Worker, complete
 from lumina.memory.errors import UsageError
 from lumina.memory.noting import Noting
 from lumina.memory.scope import ThreadScope
+from lumina.memory.window import ranges
 
 if TYPE_CHECKING:
+    from lumina.agent.search_agent import SearchAgent
     from lumina.settings import Settings
 
 NOTES_WAIT = 2.0  # seconds that the notes of a turn are waited for
 
 
-def ask_once(question: str, *, thread: str, go_on: bool, model: str, budget: int, as_json: bool) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redo:
+    """A turn is to be answered again: which (0: the last one), and whether another question takes its place."""
+
+    turn: int = 0
+    question: bool = False
+
+
+def ask_once(
+    question: str, *, thread: str, go_on: bool, model: str, budget: int, as_json: bool, redo: Redo | None = None,
+    temporary: bool = False,
+) -> int:  # fmt: skip
     """Asks, prints, returns the exit code."""
     check_name(thread, go_on)
+    check_temporary(temporary, go_on)
     chosen = settings()
 
     async def asked(worker: Worker) -> int:
         async with await agent_at(chosen, model) as agent:
-            scope = await chosen_thread(agent.store, thread, go_on=go_on, today=agent.today())
-            run = await agent.ask(scope, question, budget=budget)
+            if redo is not None:
+                scope, _ = await known_thread(agent.store, thread)
+                run = await ask_instead(agent, scope, redo.turn, question if redo.question else None, budget)
+            else:
+                scope = await chosen_thread(agent.store, thread, go_on=go_on, today=agent.today())
+                run = await agent.ask(scope, question, budget=budget, temporary=temporary)
             if as_json:
                 return await print_events(run, worker)
             code = await answer(run, worker)
@@ -40,6 +59,22 @@ def ask_once(question: str, *, thread: str, go_on: bool, model: str, budget: int
             return code
 
     return complete(asked)
+
+
+async def ask_instead(agent: "SearchAgent", scope: ThreadScope, turn: int, question: str | None, budget: int) -> Run:
+    """Answers turn `turn` (0: the last one) again; with a question, that one in its place. Says what is superseded."""
+    rows = await agent.store.page(scope)
+    seq = turn or max((row.seq for row in rows), default=0)
+    later = [row.seq for row in rows if row.seq > seq]
+    if question is None:
+        run = await agent.regenerate(scope, seq, budget=budget)
+    else:
+        run = await agent.ask(scope, question, budget=budget, instead_of=seq or 1)
+    note(f"Turn {run.seq} again, attempt {run.attempt}.")
+    if later:
+        many = f"Turns {ranges(later)} are" if len(later) > 1 else f"Turn {later[0]} is"
+        note(f"{many} superseded: no longer sent, still shown by lumina show.", "amber")
+    return run
 
 
 def piped_question() -> str:

@@ -7,8 +7,9 @@ somebody types.
 import sys
 
 from lumina.agent.search_agent import SearchAgent
-from lumina.cli.asking import answer
-from lumina.cli.place import agent_at, check_name, chosen_thread, settings
+from lumina.cli.asking import answer, ask_instead
+from lumina.cli.listing import minute
+from lumina.cli.place import agent_at, check_name, check_temporary, chosen_thread, settings
 from lumina.cli.remembered import say_sources, say_state
 from lumina.cli.screen import cells, complain, flat, note, say, styled
 from lumina.cli.showing import account_of, say_account
@@ -20,20 +21,25 @@ COMMANDS = {
     "/sources": "the sources of this conversation, by number, and what cites them",
     "/state": "what was noted: about you, and in this conversation",
     "/show": "what the model saw in the last turn, and why (/show 3: in turn 3)",
+    "/again": "answer the last question again (/again 3: that of turn 3); what came after it is superseded",
+    "/edit": "ask something else in the place of the last question: /edit QUESTION (/edit #3 QUESTION: of turn 3)",
     "/help": "this list",
     "/quit": "leave (or Ctrl-D)",
 }
 PROMPT = "› "
 
 
-def chat(*, thread: str, go_on: bool, model: str, budget: int) -> int:
+def chat(*, thread: str, go_on: bool, model: str, budget: int, temporary: bool = False) -> int:
     """Runs until the person leaves. The exit code is that of the last answer when questions come from a pipe."""
     check_name(thread, go_on)
+    check_temporary(temporary, go_on)
     chosen = settings()
     with Worker() as worker:
         agent = worker.do(agent_at(chosen, model))
         try:
             scope = worker.do(chosen_thread(agent.store, thread, go_on=go_on, today=agent.today()))
+            if temporary:
+                worker.do(agent.thread(scope, temporary=True))
             worker.do(_greet(agent, scope, off=chosen.memory == "off"))
             return _talk(worker, agent, scope, budget)
         finally:
@@ -46,7 +52,9 @@ def _talk(worker: Worker, agent: SearchAgent, scope: ThreadScope, budget: int) -
         if line.split(maxsplit=1)[:1] == ["/quit"]:
             break
         try:
-            if line.startswith("/"):
+            if line.split(maxsplit=1)[:1] in (["/again"], ["/edit"]):
+                code = worker.do(_instead(agent, scope, line, budget, worker))
+            elif line.startswith("/"):
                 worker.do(_command(agent, scope, line))
             elif line:
                 code = worker.do(_turn(agent, scope, line, budget, worker))
@@ -102,14 +110,17 @@ async def _greet(agent: SearchAgent, scope: ThreadScope, *, off: bool) -> None:
     try:
         await agent.store.thread_info(scope)
         await agent.thread(scope)
-        turns = (await agent.store.thread_info(scope)).turns
+        info = await agent.store.thread_info(scope)
+        turns = len(await agent.store.page(scope)) if info.turns else 0
+        if info.temporary:
+            note(f"This conversation is temporary: it is deleted on {minute(info.expires_at)} UTC.")
     except NotFound:
         turns = 0  # it is made with its first question
     before = f", {turns} {'turn' if turns == 1 else 'turns'} so far" if turns else ""
     note(f"Conversation {flat(scope.thread)}{before}. /help lists the commands.")
     if off:
         note("Memory is off: each question stands alone, and nothing is noted.")
-    last = (await agent.store.page(scope, first=turns, last=turns))[-1:] if turns else []
+    last = (await agent.store.page(scope))[-1:] if turns else []
     if last and getattr(last[0], "status", "") == "partial":
         note(f"The last answer is not complete ({flat(last[0].reason)}); /show tells more.", "amber")
 
@@ -118,6 +129,26 @@ async def _turn(agent: SearchAgent, scope: ThreadScope, question: str, budget: i
     code = await answer(await agent.ask(scope, question, budget=budget), worker)
     say()
     return code
+
+
+async def _instead(agent: SearchAgent, scope: ThreadScope, line: str, budget: int, worker: Worker) -> int:
+    """/again and /edit: a turn is answered again, or another question in its place."""
+    name, _, rest = line.partition(" ")
+    named, _, after = rest.strip().partition(" ")
+    numbered = name == "/again" or named.startswith("#")
+    turn = _number(named.removeprefix("#"), name) if numbered and named else 0
+    question = None if name == "/again" else (after if numbered else rest).strip()
+    if question == "" or (name == "/again" and after):
+        raise UsageError("Write /again, /again 3, /edit QUESTION or /edit #3 QUESTION.")
+    code = await answer(await ask_instead(agent, scope, turn, question, budget), worker)
+    say()
+    return code
+
+
+def _number(text: str, command: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 9 and int(text):
+        return int(text)
+    raise UsageError(f"Give the number of a turn: {command} {'#' if command == '/edit' else ''}3.")
 
 
 async def _command(agent: SearchAgent, scope: ThreadScope, line: str) -> None:

@@ -21,7 +21,7 @@ def list_threads(limit: int, *, as_json: bool) -> int:
     if as_json:
         for info in found:
             row = {"thread": info.thread, "title": info.title, "turns": info.turns, "running": info.running,
-                   "asked_at": info.asked_at}  # fmt: skip
+                   "asked_at": info.asked_at, "expires_at": info.expires_at}  # fmt: skip
             say(json.dumps(row))
         return 0
     if not found:
@@ -36,7 +36,8 @@ def list_threads(limit: int, *, as_json: bool) -> int:
 
 def _title(info: ThreadInfo) -> str:
     running = f"(turn {info.running} is being answered) " if info.running else ""
-    return running + (info.title or "(no title yet)")
+    until = f"(temporary, until {minute(info.expires_at)}) " if info.temporary else ""
+    return until + running + (info.title or "(no title yet)")
 
 
 def minute(when: str) -> str:

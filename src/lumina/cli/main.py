@@ -33,6 +33,10 @@ GoOn = Annotated[bool, typer.Option("--continue", "-c", help="Go on with the con
 Budget = Annotated[
     int, typer.Option(metavar="TOKENS", help="How many tokens the model is sent at most.", min=1, max=LARGEST)
 ]
+Temporary = Annotated[
+    bool,
+    typer.Option("--temporary", help="A new conversation: without a profile, deleted after a day."),
+]
 ModelOption = Annotated[str, typer.Option("--model", metavar="NAME", help="Who answers; LUMINA_MODEL otherwise.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for scripts instead of text for people.")]
 
@@ -72,7 +76,9 @@ def lumina(
 
 @app.command()
 def ask(
-    question: Annotated[list[str], typer.Argument(help="What you want to know; - reads it from standard input.")],
+    question: Annotated[
+        list[str] | None, typer.Argument(help="What you want to know; - reads it from standard input.")
+    ] = None,
     thread: ThreadOption = "",
     go_on: GoOn = False,
     model: ModelOption = "",
@@ -80,29 +86,54 @@ def ask(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the events of the turn, one JSON object a line.")
     ] = False,
+    regenerate: Annotated[
+        bool, typer.Option("--regenerate", help="Answer the last turn again; with a question, that one in its place.")
+    ] = False,
+    turn: Annotated[
+        int | None, typer.Option("--turn", "-n", metavar="N", help="With --regenerate: which turn.", min=1, max=LARGEST)
+    ] = None,
+    temporary: Temporary = False,
 ) -> None:
     """Ask one question and print the cited answer.
 
     Each call begins a new conversation, unless you name one (--thread) or go on with the last one (--continue).
     The answer and its sources go to standard output, what happens meanwhile to standard error. Ctrl-C stops the
     answer and keeps what has arrived. With LUMINA_MEMORY=off each question stands alone and nothing is noted.
-    """
-    from lumina.cli.asking import ask_once, piped_question
 
-    text = piped_question() if question == ["-"] else " ".join(question)
-    raise typer.Exit(ask_once(text, thread=thread, go_on=go_on, model=model, budget=budget, as_json=as_json))
+    --regenerate goes on with the last conversation, or the named one. What stood in the turn's place, and all that came
+    after it, is superseded: it is sent to no model any more, and `lumina show` still shows it.
+    """
+    from lumina.cli.asking import Redo, ask_once, piped_question
+
+    if turn and not regenerate:
+        raise UsageError("--turn names the turn that --regenerate answers again: give both.")
+    if regenerate and temporary:
+        raise UsageError("--temporary begins a new conversation; --regenerate needs one that is there. Give one.")
+    if not question and not regenerate:
+        raise UsageError('There is no question. Give one: lumina ask "..."')
+    text = piped_question() if question == ["-"] else " ".join(question or ())
+    redo = Redo(turn=turn or 0, question=bool(question)) if regenerate else None
+    told = {"thread": thread, "go_on": go_on, "model": model, "budget": budget, "as_json": as_json}
+    raise typer.Exit(ask_once(text, redo=redo, temporary=temporary, **told))
 
 
 @app.command()
-def chat(thread: ThreadOption = "", go_on: GoOn = False, model: ModelOption = "", budget: Budget = 8000) -> None:
+def chat(
+    thread: ThreadOption = "",
+    go_on: GoOn = False,
+    model: ModelOption = "",
+    budget: Budget = 8000,
+    temporary: Temporary = False,
+) -> None:
     """Ask again and again in one conversation.
 
-    Inside, /sources, /state and /show tell where an answer comes from, and /help lists all such commands. Ctrl-C stops
+    Inside, /sources, /state and /show tell where an answer comes from, /again and /edit ask the last turn again or
+    otherwise, and /help lists all such commands. Ctrl-C stops
     an answer and keeps what has arrived; /quit or Ctrl-D leaves. Questions may come from a pipe, one a line.
     """
     from lumina.cli.chatting import chat as run_chat
 
-    raise typer.Exit(run_chat(thread=thread, go_on=go_on, model=model, budget=budget))
+    raise typer.Exit(run_chat(thread=thread, go_on=go_on, model=model, budget=budget, temporary=temporary))
 
 
 @app.command()
@@ -120,24 +151,35 @@ def show(
     verify: Annotated[
         bool, typer.Option("--verify", help="Render again and compare with what was sent: all turns, or --turn N.")
     ] = False,
+    attempt: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="Which attempt; the newest if left out.", min=1, max=LARGEST),
+    ] = None,
+    rebuild: Annotated[
+        bool,
+        typer.Option("--rebuild", help="With --verify: fold what was noted anew where it is damaged."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """What the model saw in a turn, and why.
 
     Every part of what was sent, with its tokens; what was left out, with the reason. A turn may have asked the model
     several times: before and after a search, and at the end to note what changed. The exit code is 1 when something
-    does not render as it was sent, or cannot be read.
+    does not render as it was sent, or cannot be read. --verify also compares what was noted with the fold of its
+    deltas.
     """
     from lumina.cli.showing import show_turn
     from lumina.cli.verifying import verify_turns
 
     if verify:
-        if text or call:
-            raise UsageError("--verify compares whole turns: leave out --text and --call.")
-        raise typer.Exit(verify_turns(thread, turn or 0, as_json=as_json))
+        if text or call or attempt:
+            raise UsageError("--verify compares whole turns: leave out --text, --call and --attempt.")
+        raise typer.Exit(verify_turns(thread, turn or 0, as_json=as_json, rebuild=rebuild))
+    if rebuild:
+        raise UsageError("--rebuild mends what --verify finds: give both.")
     if text and as_json:
         raise UsageError("Give --text or --json, not both.")
-    raise typer.Exit(show_turn(thread, turn or 0, call or 0, text=text, as_json=as_json))
+    raise typer.Exit(show_turn(thread, turn or 0, call or 0, text=text, as_json=as_json, attempt=attempt or 0))
 
 
 @app.command()

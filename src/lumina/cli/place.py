@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope, check_id
 from lumina.memory.store import Store
+from lumina.memory.thread import utc_now
 from lumina.memory.turns import ThreadInfo
 from lumina.settings import Settings, load
 from lumina.wiring import Threads, open_agent, open_threads
@@ -45,6 +46,12 @@ def check_name(name: str, go_on: bool) -> None:
         check_id("--thread", name)
 
 
+def check_temporary(temporary: bool, go_on: bool) -> None:
+    """UsageError where a temporary conversation could only be one that is there already."""
+    if temporary and go_on:
+        raise UsageError("--temporary begins a new conversation; --continue goes on with one. Give one of them.")
+
+
 def new_thread(today: str) -> ThreadScope:
     """A new conversation's scope: a day and four letters, short enough to type."""
     letters = "".join(secrets.choice("bcdfghjkmnpqrstvwxyz") for _ in range(4))
@@ -53,7 +60,7 @@ def new_thread(today: str) -> ThreadScope:
 
 async def last_thread(store: Store) -> ThreadScope:
     """The conversation that was asked last. NotFound when there is none."""
-    found = await store.threads(ME, limit=1)
+    found = await store.threads(ME, limit=1, now=utc_now())
     if not found:
         raise NotFound('There is no conversation yet. Begin one: lumina ask "..."')
     return ME.thread(found[0].thread)
@@ -67,7 +74,9 @@ async def chosen_thread(store: Store, name: str, *, go_on: bool, today: str) -> 
 
 
 async def known_thread(store: Store, name: str) -> tuple[ThreadScope, ThreadInfo]:
-    """The named conversation or the last one. NotFound, with a hint, when there is none of that name."""
+    """The named conversation or the last one. NotFound, with a hint, when there is none of that name. Temporary ones
+    whose day is over are gone by then."""
+    await store.threads(ME, limit=1, now=utc_now())
     scope = ME.thread(name) if name else await last_thread(store)
     try:
         return scope, await settled(store, await store.thread_info(scope))

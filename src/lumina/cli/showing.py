@@ -36,22 +36,29 @@ class Account:
 
     thread: str
     turns: int
+    attempts: int  # at this turn
     page: TurnPage
     calls: list[Shown]
     unreadable: list[Unreadable]
 
 
-async def account_of(thread: Thread, turn: int) -> Account:
-    """The account of turn `turn` (0: the last one). NotFound when there is none, StoreError when it cannot be read."""
+async def account_of(thread: Thread, turn: int, attempt: int = 0) -> Account:
+    """The account of turn `turn` (0: the last one), attempt `attempt` (0: the newest). NotFound when there is none,
+    StoreError when it cannot be read."""
     info = await thread.store.thread_info(thread.scope)
-    name, seq = thread.scope.thread, turn or info.turns
+    name = thread.scope.thread
     if not info.turns:
         raise NotFound(f"Conversation {name} has no turn yet.")
-    if seq > info.turns:
-        raise NotFound(f"Conversation {name} has no turn {seq}; its last is {info.turns}.")
-    rows = await thread.store.page(thread.scope)
+    if turn > info.turns:
+        raise NotFound(f"Conversation {name} has no turn {turn}; its last is {info.turns}.")
+    rows = await thread.store.page(thread.scope, superseded=True)
     unreadable = [row for row in rows if isinstance(row, Unreadable)]
-    page = next((row for row in rows if row.seq == seq), None)
+    live = [row.seq for row in rows if isinstance(row, Unreadable) or not row.superseded]
+    seq = turn or max(live, default=info.turns)
+    attempts = [row for row in rows if row.seq == seq]
+    if attempt > len(attempts) > 0:
+        raise NotFound(f"Turn {seq} of conversation {name} has no attempt {attempt}; it has {len(attempts)}.")
+    page = next((row for row in reversed(attempts) if attempt in (0, getattr(row, "attempt", 0))), None)
     if not isinstance(page, TurnPage):
         reason = f" ({page.reason})" if page else ""
         raise StoreError(
@@ -60,17 +67,19 @@ async def account_of(thread: Thread, turn: int) -> Account:
         )
     kept = await thread.store.receipts(thread.scope, seq, page.attempt)
     calls = await shown_calls(thread.store, thread.scope, seq, page.attempt) if kept else []
-    return Account(thread=name, turns=info.turns, page=page, calls=calls, unreadable=unreadable)
+    return Account(
+        thread=name, turns=info.turns, attempts=len(attempts), page=page, calls=calls, unreadable=unreadable
+    )  # fmt: skip
 
 
-def show_turn(name: str, turn: int, call: int, *, text: bool, as_json: bool) -> int:
+def show_turn(name: str, turn: int, call: int, *, text: bool, as_json: bool, attempt: int = 0) -> int:
     """Prints the model calls of a turn, or one of them. Exit code 1 when one no longer renders as it was sent."""
     chosen = settings()
 
     async def load(_: Worker) -> Account:
         async with await threads_at(chosen) as threads:
             scope, _info = await known_thread(threads.store, name)
-            return await account_of(await threads.thread(scope), turn)
+            return await account_of(await threads.thread(scope), turn, attempt)
 
     account = complete(load)
     calls = [shown for shown in account.calls if call in (0, shown.call)]
@@ -105,7 +114,11 @@ def _print_text(calls: list[Shown], account: Account) -> None:
 def say_account(account: Account, calls: list[Shown]) -> None:
     """The turn in two lines, then each call."""
     page = account.page
-    say(f"Turn {page.seq} of {account.turns} in {flat(account.thread)}, asked {minute(page.asked_at)} UTC", "bold")
+    which = f", attempt {page.attempt} of {account.attempts}" if account.attempts > 1 else ""
+    asked = f"asked {minute(page.asked_at)} UTC"
+    say(f"Turn {page.seq} of {account.turns} in {flat(account.thread)}{which}, {asked}", "bold")
+    if page.superseded:
+        say("  superseded: a turn was asked again, and this one is sent to no model any more", "amber")
     question = flat(page.question) if not page.forgotten else f"[forgotten on {page.forgotten}]"
     say("  " + (question if len(question) <= QUESTION else question[: QUESTION - 1] + "…"))
     reason = f" ({flat(page.reason)})" if page.reason else ""
@@ -129,6 +142,7 @@ def _as_json(call: Shown, account: Account) -> dict[str, object]:
         "thread": account.thread,
         "turn": call.seq,
         "attempt": call.attempt,
+        "superseded": page.superseded,
         "status": page.status,
         "reason": page.reason,
         "searched": page.searched,

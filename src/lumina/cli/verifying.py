@@ -9,15 +9,16 @@ import json
 from lumina.cli.place import known_thread, settings, threads_at
 from lumina.cli.screen import complain, say
 from lumina.cli.working import Worker, complete
-from lumina.memory.errors import LuminaError, NotFound
+from lumina.memory.errors import LuminaError, NotFound, StoreError
 from lumina.memory.showing import Shown
 from lumina.memory.thread import Thread
-from lumina.memory.turns import Unreadable
+from lumina.memory.turns import TurnPage, Unreadable
 from lumina.memory.window import ranges
 
 
-def verify_turns(name: str, turn: int, *, as_json: bool) -> int:
-    """Compares every call of one turn, or of all. Exit code 1 when one differs or cannot be read."""
+def verify_turns(name: str, turn: int, *, as_json: bool, rebuild: bool = False) -> int:
+    """Compares every call of one turn, or of all, superseded ones too; then what was noted with the fold of its deltas.
+    Exit code 1 when something differs or cannot be read, and was not rebuilt."""
     chosen = settings()
 
     async def verify(_: Worker) -> int:
@@ -39,7 +40,8 @@ def verify_turns(name: str, turn: int, *, as_json: bool) -> int:
                     complain(f"turn {seq}: {problem}")
             if not as_json:
                 _say_sum(len(seqs), calls, bad, forgotten)
-            return 1 if bad else 0
+            sound = await _verify_noted(thread, as_json=as_json, rebuild=rebuild)
+            return 1 if bad or not sound else 0
 
     return complete(verify)
 
@@ -53,17 +55,47 @@ def _say_sum(turns: int, calls: int, bad: int, forgotten: int) -> None:
     say(f"{counted}: rendered again, all the same, byte for byte.{gone}", "green")
 
 
+async def _verify_noted(thread: Thread, *, as_json: bool, rebuild: bool) -> bool:
+    """Whether state and profile are what their deltas fold to, by now."""
+    try:
+        found = await (thread.rebuild_state() if rebuild else thread.verify_state())
+    except StoreError as error:
+        complain(f"what was noted: {error}")
+        return False
+    if as_json:
+        say(json.dumps({"state": found.state, "profile": found.profile, "rebuilt": rebuild and not found.sound}))
+    for what, how in (("state", found.state), ("profile", found.profile)):
+        if how in ("differs", "damaged"):
+            told = "is not what its deltas fold to" if how == "differs" else "cannot be read"
+            mended = "it was folded anew and stored" if rebuild else "--rebuild folds it anew"
+            complain(f"the stored {what} {told}; {mended}.")
+    if found.sound and not as_json:
+        say("What was noted is the fold of its deltas, byte for byte.", "green")
+    return found.sound or rebuild
+
+
 async def _verified(thread: Thread, seq: int) -> tuple[list[Shown], str]:
-    """The calls of a turn, and what is wrong with them. A turn that asked no model has none, and nothing is wrong."""
-    row = next(iter(await thread.store.page(thread.scope, first=seq, last=seq)), None)
-    if row is None:
+    """The calls of all attempts at a turn, and what is wrong with them."""
+    attempts = await thread.store.page(thread.scope, first=seq, last=seq, superseded=True)
+    if not attempts:
         return [], "it is not there"
+    found: list[Shown] = []
+    for row in attempts:
+        rows, problem = await _verified_attempt(thread, seq, row)
+        found += rows
+        if problem:
+            return found, problem if len(attempts) == 1 else f"attempt {getattr(row, 'attempt', '?')}: {problem}"
+    return found, ""
+
+
+async def _verified_attempt(thread: Thread, seq: int, row: TurnPage | Unreadable) -> tuple[list[Shown], str]:
+    """The calls of one attempt. One that asked no model has none, and nothing is wrong."""
     if isinstance(row, Unreadable):
         return [], f"it cannot be read ({row.reason}); it was left as it is"
     if not await thread.store.receipts(thread.scope, seq, row.attempt):
         return [], "" if row.forgotten or row.status in ("failed", "partial", "running") else "it has no receipt"
     try:
-        rows = await thread.show(seq)
+        rows = await thread.show(seq, attempt=row.attempt)
     except LuminaError as error:
         return [], str(error)
     differs = [row.call for row in rows if row.same is False]

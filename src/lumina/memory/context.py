@@ -86,6 +86,7 @@ class Context:
     messages: tuple[Message, ...]
     receipt: Receipt
     window_start: int
+    instead_of: int = 0  # the seq that is asked again, if one is
 
     def __repr__(self) -> str:
         budget = f"{self.tokens} of {self.receipt.budget} tokens"
@@ -280,7 +281,9 @@ def _note_items(inputs: Inputs, window: Window, sent: set[tuple[int, int]], room
         return []
     gone = [turn.seq for turn in inputs.recent.turns
             if turn.seq < first and turn.delta not in ("none", "applied") and not turn.forgotten]  # fmt: skip
-    candidates = [Item(kind="not shown", end=first - 1)]
+    # The last live one: what was superseded in between is not spoken of.
+    before = [row.seq for row in (*inputs.recent.turns, *inputs.recent.unreadable) if row.seq < first]
+    candidates = [Item(kind="not shown", end=max(before, default=first - 1))]
     if unnoted := sorted({*gone, *(seq for seq in inputs.unnoted if seq < first)}):
         candidates.append(Item(kind="not noted", text=ranges(unnoted)))
     items: list[Item] = []

@@ -25,10 +25,11 @@ from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import RENDERING, entry_item
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.state import Outcome, State, fold
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, Store, StoredReceipt, VersionConflict
-from lumina.memory.turns import DeltaStatus, Turn
+from lumina.memory.store import DROPPED, AppliedDelta, DeltaJob, Snapshot, Store, StoredReceipt, VersionConflict
+from lumina.memory.turns import DeltaStatus, Turn, TurnPage
 
 MAX_TRIES = 3
+MAX_REASON = 300  # characters of an unexpected fault
 MAX_RACES = 20  # folds again after a lost race; each loss is somebody else's success
 
 
@@ -64,8 +65,16 @@ class Loaded:
 
 
 async def load_state(store: Store, scope: ThreadScope) -> Loaded:
-    """The state of a thread."""
+    """The state of a thread. One that was dropped is folded anew and stored."""
     snapshot = await store.state(scope)
+    if snapshot.body == DROPPED:
+        state = fold([load_changes(delta.changes) for delta in await store.deltas(scope)])
+        new = Snapshot(version=snapshot.version + 1, body=state.to_json())
+        try:
+            await store.put_state(scope, new)
+        except VersionConflict:
+            return await load_state(store, scope)  # somebody was faster: the deltas may be others by now
+        return Loaded(version=new.version, state=state)
     try:
         return Loaded(version=snapshot.version, state=State.from_json(snapshot.body))
     except StoreError:
@@ -76,6 +85,14 @@ async def load_state(store: Store, scope: ThreadScope) -> Loaded:
 async def load_profile(store: Store, scope: SubjectScope) -> Loaded:
     """The same for a subject."""
     snapshot = await store.profile(scope)
+    if snapshot.body == DROPPED:
+        state = fold([load_changes(delta.changes) for delta in await store.subject_deltas(scope)], about="subject")
+        new = Snapshot(version=snapshot.version + 1, body=state.to_json())
+        try:
+            await store.put_profile(scope, new)
+        except VersionConflict:
+            return await load_profile(store, scope)
+        return Loaded(version=new.version, state=state)
     try:
         return Loaded(version=snapshot.version, state=State.from_json(snapshot.body, about="subject"))
     except StoreError:
@@ -84,16 +101,17 @@ async def load_profile(store: Store, scope: SubjectScope) -> Loaded:
 
 
 async def ask(
-    store: Store, scope: ThreadScope, *, seq: int = 0, refused: Sequence[Refused] = (), model: str = ""
-) -> DeltaRequest | None:
+    store: Store, scope: ThreadScope, *, seq: int = 0, attempt: int = 0, refused: Sequence[Refused] = (),
+    model: str = "",
+) -> DeltaRequest | None:  # fmt: skip
     """The question about the turn `seq`, or the oldest one that waits; None when none does. Its receipt is kept."""
-    job = await _job(store, scope, seq, "waiting")
+    job = await _job(store, scope, seq, "waiting", attempt)
     if job is None:
         return None
     turn, previous = await _turns(store, scope, job)
-    state = (await load_state(store, scope)).state
-    profile = (await load_profile(store, scope.of_subject)).state
-    wanted = not (await store.thread_info(scope)).title
+    info = await store.thread_info(scope)
+    state, wanted = (await load_state(store, scope)).state, not info.title
+    profile = State(about="subject") if info.temporary else (await load_profile(store, scope.of_subject)).state
     request = delta_request(
         turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources, title_wanted=wanted,
         refused=refused,
@@ -115,13 +133,16 @@ async def ask(
     return request
 
 
-async def take(store: Store, scope: ThreadScope, reply: str, *, seq: int = 0) -> Noting:
+async def take(store: Store, scope: ThreadScope, reply: str, *, seq: int = 0, attempt: int = 0) -> Noting:
     """Keeps a model's reply about turn `seq` (or the oldest that waits) and applies it.
 
     NoteError when the reply cannot be read: that counts as a try, and after MAX_TRIES the delta is set aside. NotFound
-    when no turn waits for a reply.
+    when no turn waits for a reply. A reply about a superseded attempt is kept and has no effect.
     """
-    job = await _job(store, scope, seq, "waiting")
+    job = await _job(store, scope, seq, "waiting", attempt)
+    if job is None and attempt and await _is_superseded(store, scope, seq, attempt):
+        await store.answer_delta(scope, seq, attempt, reply)
+        return Noting(seq=seq, attempt=attempt)
     if job is None:
         raise NotFound(
             f"Turn {seq} waits for no delta: it was applied or set aside before, or its thread has no delta step."
@@ -134,7 +155,7 @@ async def take(store: Store, scope: ThreadScope, reply: str, *, seq: int = 0) ->
         await give_up(store, scope, job, str(error))
         raise
     await store.answer_delta(scope, job.seq, job.attempt, reply)
-    return await _apply(store, scope, await _job(store, scope, job.seq, "answered") or job, reply)
+    return await _apply(store, scope, await _job(store, scope, job.seq, "answered", job.attempt) or job, reply)
 
 
 async def settle(store: Store, scope: ThreadScope) -> list[Noting]:
@@ -161,13 +182,18 @@ async def _apply(store: Store, scope: ThreadScope, job: DeltaJob, reply: str) ->
         # A reply that can never be applied must not hold the thread up (CASES D5).
         aside = await give_up(store, scope, job, str(error))
         return Noting(seq=job.seq, attempt=job.attempt, set_aside=aside)
+    except Exception as fault:  # nor one that this program stumbles over
+        aside = await give_up(store, scope, job, f"applying it failed: {fault!r}"[:MAX_REASON])
+        return Noting(seq=job.seq, attempt=job.attempt, set_aside=aside)
 
 
 async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note) -> Noting | None:
     """One try. None when somebody else was faster."""
     turn, previous = await _turns(store, scope, job)
-    held, held_profile = await load_state(store, scope), await load_profile(store, scope.of_subject)
-    state, profile = held.state, held_profile.state
+    info = await store.thread_info(scope)
+    held = await load_state(store, scope)
+    held_profile = None if info.temporary else await load_profile(store, scope.of_subject)
+    state, profile = held.state, held_profile.state if held_profile else None
     checked = check(
         note, turn=turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources,
         thread=scope.thread, second_try=job.tries > 0,
@@ -176,22 +202,19 @@ async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note) -> 
         await store.fail_delta(scope, job.seq, job.attempt, "refused in part: asked again", set_aside=False)
         return Noting(seq=job.seq, attempt=job.attempt, refused=checked.refused, again=True)
     state, outcomes = state.merge(checked.changes)
-    profile, more = profile.merge(checked.changes)
+    profile, more = profile.merge(checked.changes) if profile else (None, [])
     delta = AppliedDelta(
         seq=job.seq, attempt=job.attempt, correction=0, number=turn.number, changes=dump_changes(checked.changes)
     )  # fmt: skip
+    next_profile = held_profile.next(profile) if held_profile and profile and more else None
     try:
-        await store.apply_delta(
-            scope,
-            delta,
-            held.next(state),
-            held_profile.next(profile) if more else None,
-        )
+        if not await store.apply_delta(scope, delta, held.next(state), next_profile):
+            return Noting(seq=job.seq, attempt=job.attempt)  # another was faster, or the turn is superseded by now
     except VersionConflict:
         return None
     if note.followups:
         await store.set_followups(scope, job.seq, job.attempt, note.followups)
-    if note.title and not (await store.thread_info(scope)).title:
+    if note.title and not info.title:
         await store.set_title(scope, note.title)
     return _noting(job, note, checked, (*outcomes, *more))
 
@@ -203,19 +226,25 @@ def _noting(job: DeltaJob, note: Note, checked: Checked, outcomes: tuple[Outcome
     )  # fmt: skip
 
 
-async def _job(store: Store, scope: ThreadScope, seq: int, status: DeltaStatus) -> DeltaJob | None:
+async def _job(store: Store, scope: ThreadScope, seq: int, status: DeltaStatus, attempt: int = 0) -> DeltaJob | None:
     jobs = await store.delta_jobs(scope, status)
     if seq:
-        return next((job for job in jobs if job.seq == seq), None)
+        return next((job for job in jobs if job.seq == seq and attempt in (0, job.attempt)), None)
     for job in jobs:  # a turn that cannot be read must not hold the later ones up
         if await store.turns(scope, [(job.seq, job.attempt)]):
             return job
     return None
 
 
+async def _is_superseded(store: Store, scope: ThreadScope, seq: int, attempt: int) -> bool:
+    rows = await store.page(scope, first=seq, last=seq, superseded=True)
+    return any(isinstance(row, TurnPage) and row.attempt == attempt and row.superseded for row in rows)
+
+
 async def _turns(store: Store, scope: ThreadScope, job: DeltaJob) -> tuple[Turn, Turn | None]:
     turn = (await store.turns(scope, [(job.seq, job.attempt)])).get((job.seq, job.attempt))
     if turn is None:
         raise StoreError(f"Turn {job.seq} cannot be read, so what it changed cannot be noted. It was left as it is.")
-    before = (await store.recent_turns(scope, limit=1, before=job.seq)).turns
-    return turn, before[-1] if before and before[-1].seq == job.seq - 1 else None
+    before = await store.recent_turns(scope, limit=1, before=job.seq)
+    # The live turn before it; where that cannot be read, no older one is taken for it.
+    return turn, before.turns[-1] if before.turns and not before.unreadable else None

@@ -42,10 +42,11 @@ PART: dict[ItemKind, str] = {
 class Item(BaseModel):
     """One thing that was considered for a context. Only the fields of its kind are set.
 
-    turn: seq, attempt, form. entry: about, number, correction, entry_kind, said_by, key. keys: keys. recalled: seq,
-    attempt, part, start, end, replaced_at. source: n, text (its name as shown). instructions: digest. not shown: end
-    (the last such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq, attempt (the turn a delta
-    step is about). refused: said_by (the operation), key, text (the reason that a second delta call was told).
+    turn: seq, attempt, form. entry: about, number, attempt (0: the first), correction, entry_kind, said_by, key. keys:
+    keys. recalled: seq, attempt, part, start, end, replaced_at. source: n, text (its name as shown). instructions:
+    digest. not shown: end (the last such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq,
+    attempt (the turn a delta step is about). refused: said_by (the operation), key, text (the reason that a second
+    delta call was told).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

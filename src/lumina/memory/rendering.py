@@ -38,19 +38,19 @@ class Noted:
     source: int = 0
 
 
-# How a receipt refers to an entry: about, number, correction, kind, said_by, key.
-EntryRef = tuple[str, int, int, str, str, str]
+# How a receipt refers to an entry: about, number, attempt, correction, kind, said_by, key.
+EntryRef = tuple[str, int, int, int, str, str, str]
 
 
 def entry_ref(item: Item) -> EntryRef:
-    return (item.about, item.number, item.correction, item.entry_kind, item.said_by, item.key)
+    return (item.about, item.number, item.attempt or 1, item.correction, item.entry_kind, item.said_by, item.key)
 
 
 def entry_item(entry: Entry) -> Item:
     """How a receipt refers to an entry; its tokens are not counted yet."""
     return Item(
-        kind="entry", about=entry.about, seq=entry.seq, number=entry.number, correction=entry.correction,
-        entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
+        kind="entry", about=entry.about, seq=entry.seq, attempt=entry.attempt if entry.attempt > 1 else 0,
+        number=entry.number, correction=entry.correction, entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
     )  # fmt: skip
 
 

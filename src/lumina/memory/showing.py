@@ -126,7 +126,9 @@ def _delta_messages(
 
 
 def _ref(change: Change) -> EntryRef:
-    return (change.about, change.number, change.correction, change.kind, change.said_by, change.key)
+    return (
+        change.about, change.number, change.attempt, change.correction, change.kind, change.said_by, change.key,
+    )  # fmt: skip
 
 
 def _noted(change: Change) -> Noted:

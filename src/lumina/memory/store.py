@@ -11,6 +11,7 @@ VersionConflict, reads again and folds again.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol
 
 from lumina.memory.errors import StoreError
@@ -39,12 +40,13 @@ class VersionConflict(StoreError):
 
 
 DAMAGED = "null"  # no state is this: it is folded anew
+DROPPED = '"dropped"'  # nor this: what was folded no longer holds, because turns were superseded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """A folded state as stored. `version` counts writes, 0 when there is none; `body` is JSON, DAMAGED where what is
-    stored cannot be read."""
+    stored cannot be read, DROPPED where it was taken away until somebody folds again."""
 
     version: int = 0
     body: str = ""
@@ -120,13 +122,19 @@ class Store(Protocol):
 
     # Threads
 
-    async def open_thread(self, scope: ThreadScope, *, deltas: bool) -> ThreadInfo:
+    async def open_thread(
+        self, scope: ThreadScope, *, deltas: bool, expires_at: datetime | None = None, now: datetime | None = None
+    ) -> ThreadInfo:
         """Makes the thread if there is none (an existing one keeps its own `deltas`), ends a turn whose process is
-        gone as partial (interrupted, with the text its events hold), and returns the thread."""
+        gone as partial (interrupted, with the text its events hold), and returns the thread.
+
+        With `expires_at` a thread that is made is temporary. With `now`, the caller's clock, the subject's temporary
+        threads whose time has come are removed first, with all their rows; one whose turn is being answered stays."""
         ...
 
-    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
-        """The subject's threads, the one asked last first (by the subject's own count, not by a clock)."""
+    async def threads(self, scope: SubjectScope, *, limit: int = 50, now: datetime | None = None) -> list[ThreadInfo]:
+        """The subject's threads, the one asked last first (by the subject's own count, not by a clock). `now` as in
+        open_thread."""
         ...
 
     async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
@@ -137,9 +145,15 @@ class Store(Protocol):
 
     # Turns
 
-    async def begin_turn(self, scope: ThreadScope, new: NewTurn) -> tuple[Turn, bool]:
+    async def begin_turn(self, scope: ThreadScope, new: NewTurn, *, instead_of: int = 0) -> tuple[Turn, bool]:
         """Commits the turn as running. A known client_id returns its turn and False (UsageError if the question
-        differs). TurnConflict while another turn of the thread runs. Takes the subject's next `number`."""
+        differs). TurnConflict while another turn of the thread runs. Takes the subject's next `number`.
+
+        With `instead_of` it is the next attempt of that seq, with the seq's own `number`; in the same transaction the
+        older attempt and every live turn with a higher seq become superseded, their passages leave the word index,
+        and the folded state (and the profile, if they had a say in it) is DROPPED with its version moved on. NotFound
+        when no live turn has that seq, or it was forgotten. A seq names one turn for ever: the next ordinary turn
+        takes the one after the highest there ever was."""
         ...
 
     async def finish_turn(self, scope: ThreadScope, end: TurnEnd) -> Turn:
@@ -147,7 +161,9 @@ class Store(Protocol):
         ended is left as it is and returned: ending twice changes nothing."""
         ...
 
-    async def record_turn(self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str) -> Turn:
+    async def record_turn(
+        self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str, *, instead_of: int = 0
+    ) -> Turn:
         """begin_turn and finish_turn with the answer's receipt, in one transaction (seq and attempt of `end` are
         ignored). A known client_id returns its turn unchanged."""
         ...
@@ -161,8 +177,11 @@ class Store(Protocol):
         """Turns by (seq, attempt), superseded ones too. Unknown and unreadable keys are absent."""
         ...
 
-    async def page(self, scope: ThreadScope, *, first: int = 1, last: int = 0) -> list[TurnPage | Unreadable]:
-        """Live turns `first`..`last` (0: to the end) as a person sees them, running one included."""
+    async def page(
+        self, scope: ThreadScope, *, first: int = 1, last: int = 0, superseded: bool = False
+    ) -> list[TurnPage | Unreadable]:
+        """Live turns `first`..`last` (0: to the end) as a person sees them, running one included. With `superseded`
+        every attempt, in the order of (seq, attempt)."""
         ...
 
     async def add_tool_call(self, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None: ...
@@ -213,23 +232,36 @@ class Store(Protocol):
     async def profile(self, scope: SubjectScope) -> Snapshot: ...
 
     async def delta_jobs(self, scope: ThreadScope, *statuses: DeltaStatus) -> list[DeltaJob]:
-        """Jobs in one of `statuses`, oldest turn first."""
+        """Jobs of live turns in one of `statuses`, oldest turn first."""
         ...
 
     async def answer_delta(self, scope: ThreadScope, seq: int, attempt: int, answer: str) -> None:
-        """waiting -> answered. Any other status is left as it is."""
+        """waiting -> answered. Any other status is left as it is. That of a superseded attempt is kept, too."""
         ...
 
     async def fail_delta(self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool) -> int:
         """Counts a try that failed; the job waits again, or is set aside if asked to. Returns the tries so far."""
         ...
 
+    async def retry_delta(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
+        """set aside -> waiting, with no try counted. False, and nothing changed, for any other status."""
+        ...
+
     async def apply_delta(
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
         """Stores the delta and the folded snapshots (their version = the one read, plus one), job -> applied, in one
-        transaction. False, and nothing written, if this (seq, attempt, correction) was applied before.
-        VersionConflict if a version moved on."""
+        transaction. False, and nothing written, if this (seq, attempt, correction) was applied before, or is the
+        delta of a superseded attempt. VersionConflict if a version moved on."""
+        ...
+
+    async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
+        """Keeps what the thread's deltas fold to, over whatever is stored, damaged bytes too. VersionConflict unless
+        its version is the stored one plus one."""
+        ...
+
+    async def put_profile(self, scope: SubjectScope, new: Snapshot) -> None:
+        """The same for the subject."""
         ...
 
     async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:

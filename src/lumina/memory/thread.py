@@ -14,11 +14,12 @@ import hmac
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lumina.memory import noting
+from lumina.memory import noting, refolding
 from lumina.memory.budget import DEFAULT_BUDGET, Calibration, Counter
 from lumina.memory.context import Context, Inputs, Recollection, build_context
 from lumina.memory.delta import DeltaRequest, Refused
@@ -44,6 +45,7 @@ from lumina.memory.turns import (
 from lumina.memory.window import READ, choose_window
 
 Clock = Callable[[], datetime]
+TEMPORARY_FOR = timedelta(days=1)  # how long a temporary thread is kept
 MEMORY_OFF = "Memory is off: the question stands alone."
 
 
@@ -57,7 +59,7 @@ class Thread:
     `zone` is the asker's time zone (IANA name): days shown to a model are days there. `clock` gives aware UTC times.
     `counter` counts tokens; without one they are counted by script, by a `calibration` that `calibrate` teaches. With
     `remembers=False` each question stands alone: turns are kept, but nothing that came before is read for a context,
-    and nothing is noted.
+    and nothing is noted. A temporary thread reads and writes no profile and is deleted a day after it was made.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Thread:
         self.scope = scope
         self.remembers = remembers
         self.deltas = info.deltas and remembers
+        self.temporary = info.temporary
         self.zone = zone
         self.clock = clock
         self.calibration = calibration or Calibration()
@@ -109,31 +112,36 @@ class Thread:
 
     # A turn
 
-    async def begin(self, question: str, *, client_id: str = "") -> tuple[Turn, bool]:
+    async def begin(self, question: str, *, client_id: str = "", instead_of: int = 0) -> tuple[Turn, bool]:
         """Commits the question as a running turn. The same `client_id` never makes two: the second call returns the
-        first one's turn and False. TurnConflict while another turn of this thread runs."""
-        return await self.store.begin_turn(self.scope, self._new_turn(question, client_id))
+        first one's turn and False. TurnConflict while another turn of this thread runs. With `instead_of` it is the
+        next attempt of that turn, and what came after it is superseded; NotFound when there is no such live turn."""
+        return await self.store.begin_turn(self.scope, self._new_turn(question, client_id), instead_of=instead_of)
 
     async def context(
         self, question: str, *, budget: int = DEFAULT_BUDGET, instructions: str = "", model: str = "",
-        turn: Turn | None = None, look_back: bool = False,
+        turn: Turn | None = None, look_back: bool = False, instead_of: int = 0,
     ) -> Context:  # fmt: skip
         """What to send a model for `question`, and the account of it.
 
         `budget` in tokens, for everything that is sent. `instructions` become the system message. With `turn` (from
         `begin`) the receipt is stored now; without, `record` stores it. Deltas that a model has answered are applied
         first; nothing here waits for a model. Raises DoesNotFit when instructions and question alone are too long.
+
+        With `instead_of`, a seq, the context is built as if that turn and all after it had never been: the same
+        question is a regenerate, another one an edit. `record` then makes it the next attempt of that turn and
+        supersedes the rest. NotFound when there is no such turn that has ended.
         """
         check_text("question", question)
         check_text("instructions", instructions)
         check_text("model", model)
         check_budget(budget)
         await self.settle()
-        recent = await self.store.recent_turns(self.scope, limit=READ, before=turn.seq if turn else 0)
-        seq, attempt = (turn.seq, turn.attempt) if turn else (_last_seq(recent) + 1, 1)
+        seq, attempt = (turn.seq, turn.attempt) if turn else await self._place(instead_of)
+        recent = await self.store.recent_turns(self.scope, limit=READ, before=turn.seq if turn else instead_of)
         if not self.remembers:
             recent = RecentTurns(turns=())
-        state, profile = await self.state(), await self.profile()
+        state, profile = await self._noted(0 if turn else instead_of)
         window = choose_window(recent.turns)
         recalled = await recollect(
             self.store, self.scope, question, before=window.start, window=window.turns, state=state, profile=profile
@@ -157,7 +165,8 @@ class Thread:
         ))  # fmt: skip
         if turn is not None:
             await self.save_receipt(turn, context)
-        return context
+            return context
+        return replace(context, instead_of=instead_of)
 
     async def save_receipt(self, turn: Turn, context: Context) -> None:
         receipt = context.receipt
@@ -192,7 +201,8 @@ class Thread:
             window_start=context.window_start,
             delta="waiting" if self.deltas else "none",
         )
-        return await self.store.record_turn(self.scope, new, end, context.receipt.to_json())
+        receipt = context.receipt.to_json()
+        return await self.store.record_turn(self.scope, new, end, receipt, instead_of=context.instead_of)
 
     # What changed
 
@@ -203,25 +213,50 @@ class Thread:
         return (await noting.load_state(self.store, self.scope)).state
 
     async def profile(self) -> State:
-        """The same for the subject, across threads."""
-        if not self.remembers:
+        """The same for the subject, across threads; empty in a temporary thread."""
+        if not self.remembers or self.temporary:
             return State(about="subject")
         return (await noting.load_profile(self.store, self.scope.of_subject)).state
 
-    async def delta_request(self, seq: int = 0, *, refused: Sequence[Refused] = ()) -> DeltaRequest | None:
+    async def delta_request(
+        self, seq: int = 0, *, attempt: int = 0, refused: Sequence[Refused] = ()
+    ) -> DeltaRequest | None:
         """The question what changed in turn `seq` (0: the oldest turn that nobody was asked about), for any model.
-        None when nothing waits. `refused`: what a first reply got wrong (`Noting.again`)."""
-        return await noting.ask(self.store, self.scope, seq=seq, refused=refused)
+        None when nothing waits, or nothing is remembered. `refused`: what a first reply got wrong (`Noting.again`).
+        `attempt` (0: the live one) asks only while that attempt is live."""
+        if not self.remembers:
+            return None
+        return await noting.ask(self.store, self.scope, seq=seq, attempt=attempt, refused=refused)
 
-    async def apply(self, reply: str | Mapping[str, Any], *, seq: int = 0) -> noting.Noting:
+    async def apply(self, reply: str | Mapping[str, Any], *, seq: int = 0, attempt: int = 0) -> noting.Noting:
         """Takes a model's reply to `delta_request` for turn `seq` (0: the oldest that waits), checks it and folds it
         in: JSON text, or the dictionary that it stands for. Says what changed and what was refused, with reasons. A
-        reply that cannot be read raises UsageError, counts as a try, and after three the delta is set aside."""
+        reply that cannot be read raises UsageError, counts as a try, and after three the delta is set aside. With the
+        request's `attempt`, a reply that comes when the turn was asked again is kept without effect."""
+        if not self.remembers:
+            raise NotFound("This thread does not remember: nothing is noted from it. Nothing was applied.")
         if isinstance(reply, Mapping):
             reply = json.dumps(dict(reply))
         if not isinstance(reply, str):
             raise UsageError(f"The reply must be the model's text, not {type(reply).__name__}. Nothing was applied.")
-        return await noting.take(self.store, self.scope, reply, seq=seq)
+        return await noting.take(self.store, self.scope, reply, seq=seq, attempt=attempt)
+
+    async def ask_again(self, seq: int) -> None:
+        """Puts the delta of turn `seq`, which was set aside, back to waiting, with all its tries before it. NotFound
+        when none of that turn was set aside."""
+        jobs = await self.store.delta_jobs(self.scope, "set aside")
+        job = next((job for job in jobs if job.seq == seq), None)
+        if job is None or not await self.store.retry_delta(self.scope, job.seq, job.attempt):
+            raise NotFound(f"No delta of turn {seq} was set aside. Nothing was changed.")
+
+    async def verify_state(self) -> refolding.Compared:
+        """Compares the stored state and profile with the fold of their deltas, byte for byte."""
+        return await refolding.compare(self.store, self.scope)
+
+    async def rebuild_state(self) -> refolding.Compared:
+        """Folds state and profile anew where they are not what their deltas fold to, or are damaged, and stores them
+        over what is there. Returns what was found."""
+        return await refolding.rebuild(self.store, self.scope)
 
     async def settle(self) -> list[noting.Noting]:
         """Applies every delta that a model has answered and code has not."""
@@ -229,22 +264,44 @@ class Thread:
 
     # What the model saw
 
-    async def show(self, seq: int = 0) -> list[Shown]:
-        """Every model call of turn `seq` (0: the last one) as it was, rendered again from its receipt."""
-        if not isinstance(seq, int):
-            raise UsageError(f"A turn is named by its number, not by {seq!r}.")
+    async def show(self, seq: int = 0, *, attempt: int = 0) -> list[Shown]:
+        """Every model call of turn `seq` (0: the last one) as it was, rendered again from its receipt. `attempt` (0:
+        the newest) names a superseded one."""
+        if not isinstance(seq, int) or not isinstance(attempt, int):
+            raise UsageError(f"A turn is named by its number, not by {seq!r} or {attempt!r}.")
         recent = await self.store.recent_turns(self.scope, limit=1)
         if not seq:
             seq = _last_seq(recent)
-        page = await self.store.page(self.scope, first=seq, last=seq)
+        page = await self.store.page(self.scope, first=seq, last=seq, superseded=True)
         if not seq or not page:
             raise NotFound(f"Thread {self.scope.thread} has no turn {seq}." if seq else "The thread has no turn yet.")
-        row = page[0]
+        if attempt:
+            return await show_turn(self.store, self.scope, seq, attempt)
+        row = page[-1]
         if isinstance(row, Unreadable):
             raise StoreError(f"Turn {seq} cannot be read ({row.reason}). It was left as it is.")
         return await show_turn(self.store, self.scope, seq, row.attempt)
 
     # Inside
+
+    async def _place(self, instead_of: int) -> tuple[int, int]:
+        """Seq and attempt of the turn to come."""
+        if not isinstance(instead_of, int) or instead_of < 0:
+            raise UsageError(f"A turn is named by its number, not by {instead_of!r}.")
+        if not instead_of:
+            return (await self.store.thread_info(self.scope)).turns + 1, 1
+        known = (await self.store.recent_turns(self.scope, limit=1, before=instead_of + 1)).turns
+        if not known or known[-1].seq != instead_of or known[-1].forgotten:
+            raise NotFound(
+                f"Thread {self.scope.thread} has no turn {instead_of} that could be asked again. Nothing was stored."
+            )
+        return instead_of, known[-1].attempt + 1
+
+    async def _noted(self, instead_of: int) -> tuple[State, State]:
+        if not instead_of or not self.remembers:
+            return await self.state(), await self.profile()
+        state, profile = await refolding.before(self.store, self.scope, instead_of)
+        return state, await self.profile() if self.temporary else profile
 
     def _new_turn(self, question: str, client_id: str) -> NewTurn:
         check_text("question", question)

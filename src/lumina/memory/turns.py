@@ -44,7 +44,7 @@ class Message:
 class Turn:
     """What a model may learn of a turn."""
 
-    seq: int  # from 1, without gaps
+    seq: int  # from 1; live turns may have gaps, where others were superseded
     attempt: int  # from 1
     question: str
     answer: str  # holds its citations as [n]; empty while running
@@ -214,6 +214,12 @@ class ThreadInfo:
     thread: str
     title: str
     deltas: bool  # whether its turns have a delta step
-    turns: int  # seq of the last turn
+    turns: int  # the highest seq there ever was; that turn may be superseded
     running: int  # seq of the turn being answered, or 0
     asked_at: str  # when its last turn was asked, ISO 8601, UTC; "" if there is none
+    expires_at: str = ""  # when a temporary thread is deleted, ISO 8601, UTC; "" for all others
+
+    @property
+    def temporary(self) -> bool:
+        """It reads and writes no profile, and is deleted a day after it was made."""
+        return bool(self.expires_at)

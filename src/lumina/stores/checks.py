@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from lumina.agent.ports import NewDocument
-from lumina.memory.errors import UsageError
+from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import check_id
 from lumina.memory.store import AppliedDelta, CallPurpose, Snapshot, StoredReceipt
 from lumina.memory.turns import (
@@ -111,6 +111,31 @@ def asked_at(new: NewTurn) -> str:
     return new.asked_at.astimezone(UTC).isoformat()
 
 
+def check_moment(name: str, value: datetime | None) -> str:
+    """ISO 8601 in UTC, "" for None."""
+    if value is None:
+        return ""
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise UsageError(f"{name} must be a time with its zone. Use datetime.now(timezone.utc).")
+    return value.astimezone(UTC).isoformat()
+
+
+def has_expired(expires_at: object, now: datetime) -> bool:
+    """Whether the time of a temporary thread has come. A moment that cannot be read is never reached."""
+    try:
+        return isinstance(expires_at, str) and bool(expires_at) and datetime.fromisoformat(expires_at) <= now
+    except (ValueError, TypeError):
+        return False
+
+
+def no_subject(subject: str) -> NotFound:
+    return NotFound(f"Nothing is kept of {subject!r} here. Nothing was changed.")
+
+
+def no_place(seq: int) -> NotFound:
+    return NotFound(f"There is no turn {seq} in this thread that could be asked again. Nothing was changed.")
+
+
 def check_end(end: TurnEnd) -> None:
     check_text("answer", end.answer)
     check_one_of("status", end.status, STATUSES - {"running"})
@@ -178,10 +203,14 @@ def check_delta(delta: AppliedDelta, state: Snapshot, profile: Snapshot | None) 
     check_whole("correction", delta.correction)
     check_whole("number", delta.number, 1)
     check_json("changes", delta.changes, list)
-    for name, snapshot in (("state", state), ("profile", profile)):
-        if snapshot is not None:
-            check_whole(f"{name} version", snapshot.version, 1)
-            check_json(f"{name} body", snapshot.body)
+    check_snapshot("state", state)
+    if profile is not None:
+        check_snapshot("profile", profile)
+
+
+def check_snapshot(name: str, snapshot: Snapshot) -> None:
+    check_whole(f"{name} version", snapshot.version, 1)
+    check_json(f"{name} body", snapshot.body)
 
 
 def check_receipt(receipt: StoredReceipt) -> None:

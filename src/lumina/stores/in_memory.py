@@ -9,6 +9,7 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from lumina.memory.errors import NotFound, TurnConflict, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -32,7 +33,9 @@ from lumina.memory.turns import (
 from lumina.stores import checks
 from lumina.stores.in_memory_documents import InMemoryDocuments
 from lumina.stores.in_memory_kept import KeptSubject, KeptThread, KeptTurn, Key
+from lumina.stores.in_memory_removing import remove_expired
 from lumina.stores.in_memory_state import InMemoryState
+from lumina.stores.in_memory_superseding import make_room
 from lumina.stores.passage_ids import passage_id
 
 
@@ -52,15 +55,23 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
 
     # Threads
 
-    async def open_thread(self, scope: ThreadScope, *, deltas: bool) -> ThreadInfo:
-        self._subject(scope)
+    async def open_thread(
+        self, scope: ThreadScope, *, deltas: bool, expires_at: datetime | None = None, now: datetime | None = None
+    ) -> ThreadInfo:
+        checks.check_moment("now", now)
+        expires = checks.check_moment("expires_at", expires_at)
+        remove_expired(self._subject(scope), now)
         subject = self._subjects.setdefault((scope.tenant, scope.subject), KeptSubject())
         if scope.thread not in subject.threads:
-            info = ThreadInfo(thread=scope.thread, title="", deltas=bool(deltas), turns=0, running=0, asked_at="")
+            info = ThreadInfo(
+                thread=scope.thread, title="", deltas=bool(deltas), turns=0, running=0, asked_at="", expires_at=expires
+            )  # fmt: skip
             subject.threads[scope.thread] = KeptThread(info=info)
         return subject.threads[scope.thread].info
 
-    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+    async def threads(self, scope: SubjectScope, *, limit: int = 50, now: datetime | None = None) -> list[ThreadInfo]:
+        checks.check_moment("now", now)
+        remove_expired(self._subject(scope), now)
         found = sorted(self._subject(scope).threads.values(), key=lambda one: (-one.number, one.info.thread))
         return [thread.info for thread in found[: max(limit, 0)]]
 
@@ -74,24 +85,28 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
 
     # Turns
 
-    async def begin_turn(self, scope: ThreadScope, new: NewTurn) -> tuple[Turn, bool]:
+    async def begin_turn(self, scope: ThreadScope, new: NewTurn, *, instead_of: int = 0) -> tuple[Turn, bool]:
         checks.check_new_turn(new)
+        checks.check_whole("instead_of", instead_of)
         known = self._arrive(scope, new)
-        return (known, False) if known is not None else (self._begin(scope, new), True)
+        return (known, False) if known is not None else (self._begin(scope, new, instead_of), True)
 
     async def finish_turn(self, scope: ThreadScope, end: TurnEnd) -> Turn:
         checks.check_end(end)
         thread, kept = self._turn(scope, end.seq, end.attempt)
         return kept.turn if kept.turn.status != "running" else self._finish(thread, kept, end)
 
-    async def record_turn(self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str) -> Turn:
+    async def record_turn(
+        self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str, *, instead_of: int = 0
+    ) -> Turn:
         checks.check_new_turn(new)
+        checks.check_whole("instead_of", instead_of)
         checks.check_end(end)
         checks.check_json("receipt", receipt)
         known = self._arrive(scope, new)
         if known is not None:
             return known
-        begun = self._begin(scope, new)
+        begun = self._begin(scope, new, instead_of)
         thread, kept = self._turn(scope, begun.seq, begun.attempt)
         turn = self._finish(thread, kept, replace(end, seq=begun.seq, attempt=begun.attempt))
         kept.receipts[1] = StoredReceipt(seq=turn.seq, attempt=turn.attempt, call=1, purpose="answer", body=receipt)
@@ -115,23 +130,27 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
             )
         return None
 
-    def _begin(self, scope: ThreadScope, new: NewTurn) -> Turn:
+    def _begin(self, scope: ThreadScope, new: NewTurn, instead_of: int) -> Turn:
         subject, thread = self._subject(scope), self._thread(scope)
-        subject.number += 1
-        seq, asked = thread.info.turns + 1, checks.asked_at(new)
+        seq, attempt, number, asked = thread.info.turns + 1, 1, 0, checks.asked_at(new)
         passage_id(seq, 0)
+        if instead_of:
+            seq = instead_of
+            attempt, number = make_room(subject, thread, seq)
+        subject.number += 1
         turn = Turn(
-            seq=seq, attempt=1, question=new.question, answer="", status="running", reason="", day=new.day,
-            delta="none", number=subject.number,
+            seq=seq, attempt=attempt, question=new.question, answer="", status="running", reason="", day=new.day,
+            delta="none", number=number or subject.number,
         )  # fmt: skip
         page = TurnPage(
-            seq=seq, attempt=1, client_id=new.client_id, question=new.question, answer="", status="running", reason="",
-            searched="not needed", asked_at=asked, zone=new.zone, superseded=False, delta="none", citations=(), read=(),
+            seq=seq, attempt=attempt, client_id=new.client_id, question=new.question, answer="", status="running",
+            reason="", searched="not needed", asked_at=asked, zone=new.zone, superseded=False, delta="none",
+            citations=(), read=(),
         )  # fmt: skip
-        thread.turns[seq, 1] = KeptTurn(turn=turn, page=page)
-        thread.by_client[new.client_id] = (seq, 1)
+        thread.turns[seq, attempt] = KeptTurn(turn=turn, page=page)
+        thread.by_client[new.client_id] = (seq, attempt)
         thread.number = subject.number
-        thread.info = replace(thread.info, turns=seq, running=seq, asked_at=asked)
+        thread.info = replace(thread.info, turns=max(seq, thread.info.turns), running=seq, asked_at=asked)
         return turn
 
     def _finish(self, thread: KeptThread, kept: KeptTurn, end: TurnEnd) -> Turn:
@@ -144,7 +163,10 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
             kept.page, answer=end.answer, status=end.status, reason=end.reason, delta=end.delta,
             searched=end.searched, citations=end.citations, usage=end.usage,
         )  # fmt: skip
-        for place, passage in enumerate(sorted(end.passages, key=lambda one: (one.part != "question", one.start))):
+        # An earlier attempt of the same turn has taken the first places.
+        taken = sum(seq == end.seq for (seq, _), _ in thread.passages.values())
+        found = sorted(end.passages, key=lambda one: (one.part != "question", one.start))
+        for place, passage in enumerate(found, taken):
             id = passage_id(end.seq, place)
             thread.passages[id] = key, passage
             thread.passage_ids.append(id)
@@ -165,7 +187,8 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
         for kept in reversed(thread.turns.values()) if thread else ():
             if len(found) >= limit:
                 break
-            if kept.turn.status != "running" and (not before or kept.turn.seq < before):
+            live = kept.turn.status != "running" and not kept.page.superseded
+            if live and (not before or kept.turn.seq < before):
                 found.append(kept.turn)
         return RecentTurns(turns=tuple(reversed(found)))
 
@@ -173,12 +196,14 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
         thread = self._look(scope)
         return {key: thread.turns[key].turn for key in sorted(set(keys)) if thread and key in thread.turns}
 
-    async def page(self, scope: ThreadScope, *, first: int = 1, last: int = 0) -> list[TurnPage | Unreadable]:
+    async def page(
+        self, scope: ThreadScope, *, first: int = 1, last: int = 0, superseded: bool = False
+    ) -> list[TurnPage | Unreadable]:
         thread = self._look(scope)
         return [
             replace(kept.page, read=tuple(kept.read))
-            for (seq, _), kept in (thread.turns.items() if thread else ())
-            if first <= seq and (not last or seq <= last)
+            for (seq, _), kept in (sorted(thread.turns.items(), key=lambda one: one[0]) if thread else ())
+            if first <= seq and (not last or seq <= last) and (superseded or not kept.page.superseded)
         ]
 
     async def add_tool_call(self, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:

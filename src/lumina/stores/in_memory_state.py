@@ -1,7 +1,7 @@
 """The in-memory twin of `lumina.stores.sql.state` and `lumina.stores.sql.recall`."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from lumina.memory.errors import NotFound, UsageError
@@ -33,7 +33,10 @@ class InMemoryState(Kept):
 
     async def delta_jobs(self, scope: ThreadScope, *statuses: DeltaStatus) -> list[DeltaJob]:
         thread = self._look(scope)
-        return [job for _, job in sorted(thread.jobs.items()) if job.status in statuses] if thread else []
+        if thread is None:
+            return []
+        live = {key for key in thread.jobs if not thread.turns[key].page.superseded}
+        return [thread.jobs[key] for key in sorted(live) if thread.jobs[key].status in statuses]
 
     def _job(self, scope: ThreadScope, seq: int, attempt: int) -> tuple[KeptThread, DeltaJob]:
         thread = self._look(scope)
@@ -57,6 +60,12 @@ class InMemoryState(Kept):
         _set(thread, replace(job, status=status, tries=job.tries + 1, reason=reason))
         return job.tries + 1
 
+    async def retry_delta(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
+        thread, job = self._job(scope, seq, attempt)
+        if job.status == "set aside":
+            _set(thread, replace(job, status="waiting", tries=0, answer=""))
+        return job.status == "set aside"
+
     async def apply_delta(
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
@@ -67,7 +76,7 @@ class InMemoryState(Kept):
                 f"Turn {delta.seq} has number {kept.turn.number}, not {delta.number}. Nothing was applied."
             )
         key = delta.seq, delta.attempt, delta.correction
-        if key in thread.deltas:
+        if key in thread.deltas or (kept.page.superseded and not delta.correction):
             return False
         subject = self._subject(scope)
         _check_next("state", thread.state, state)
@@ -81,16 +90,30 @@ class InMemoryState(Kept):
             _set(thread, replace(job, status="applied"))
         return True
 
+    async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
+        checks.check_snapshot("snapshot", new)
+        thread = self._thread(scope)
+        _check_next("state", thread.state, new)
+        thread.state = new
+
+    async def put_profile(self, scope: SubjectScope, new: Snapshot) -> None:
+        checks.check_snapshot("snapshot", new)
+        subject = self._subject(scope)
+        if (scope.tenant, scope.subject) not in self._subjects:
+            raise checks.no_subject(scope.subject)
+        _check_next("profile", subject.profile, new)
+        subject.profile = new
+
     async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
         thread = self._look(scope)
-        found = [delta for delta in thread.deltas.values() if seqs is None or delta.seq in set(seqs)] if thread else []
+        found = _wanted(thread, None if seqs is None else set(seqs), lambda delta: delta.seq) if thread else []
         return sorted(found, key=_in_thread)
 
     async def subject_deltas(self, scope: SubjectScope, numbers: Sequence[int] | None = None) -> list[AppliedDelta]:
         threads: Iterable[KeptThread] = self._subject(scope).threads.values()
-        found = [delta for thread in threads for delta in thread.deltas.values()]
-        wanted = found if numbers is None else [delta for delta in found if delta.number in set(numbers)]
-        return sorted(wanted, key=lambda one: (one.number, one.correction, one.thread, one.attempt))
+        some = None if numbers is None else set(numbers)
+        found = [delta for thread in threads for delta in _wanted(thread, some, lambda delta: delta.number)]
+        return sorted(found, key=lambda one: (one.number, one.correction, one.thread, one.attempt))
 
     async def unnoted(self, scope: ThreadScope, *, before: int, limit: int = 100) -> list[int]:
         jobs = await self.delta_jobs(scope, "waiting", "answered", "set aside")
@@ -124,7 +147,7 @@ class InMemoryState(Kept):
         if thread is None:
             return []
         wanted: set[int] = set()
-        for id in thread.passages.keys() & set(ids):
+        for id in set(thread.passage_ids) & set(ids):
             at = bisect_left(thread.passage_ids, id)
             wanted.update(thread.passage_ids[max(at - max(around, 0), 0) : at + max(around, 0) + 1])
         found = [_passage(thread, id) for id in wanted]
@@ -157,5 +180,16 @@ def _check_next(name: str, known: Snapshot, new: Snapshot) -> None:
         )
 
 
-def _in_thread(delta: AppliedDelta) -> tuple[int, bool, int]:
-    return delta.seq, delta.correction > 0, delta.correction or delta.attempt
+def _wanted(thread: KeptThread, some: set[int] | None, at: Callable[[AppliedDelta], int]) -> list[AppliedDelta]:
+    """Those asked for, or those in the fold: a correction stays in it whatever became of the attempt it followed."""
+    if some is not None:
+        return [delta for delta in thread.deltas.values() if at(delta) in some]
+    return [
+        delta
+        for (seq, attempt, correction), delta in thread.deltas.items()
+        if correction or not thread.turns[seq, attempt].page.superseded
+    ]
+
+
+def _in_thread(delta: AppliedDelta) -> tuple[int, bool, int, int]:
+    return delta.seq, delta.correction > 0, delta.correction or delta.attempt, delta.attempt

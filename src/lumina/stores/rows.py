@@ -229,6 +229,7 @@ def thread_info(row: Row) -> ThreadInfo:
         turns=whole(row, "turns"),
         running=whole(row, "running"),
         asked_at=shown(row, "asked_at"),
+        expires_at=shown(row, "expires_at"),
     )
 
 
@@ -247,6 +248,7 @@ def thread_to_read(row: Row, last_turn: Callable[[], int]) -> ThreadInfo:
         turns=turns if turns >= 0 else last_turn(),
         running=max(number("running"), 0),
         asked_at=shown(row, "asked_at"),
+        expires_at=shown(row, "expires_at"),
     )
 
 

@@ -4,7 +4,7 @@ import os
 
 from lumina.memory.budget import Counter
 from lumina.memory.scope import ThreadScope
-from lumina.memory.thread import Clock, Thread, utc_now
+from lumina.memory.thread import TEMPORARY_FOR, Clock, Thread, utc_now
 from lumina.stores.opening import open_store
 
 
@@ -15,6 +15,7 @@ async def open_thread(
     thread: str = "main",
     tenant: str = "local",
     deltas: bool = False,
+    temporary: bool = False,
     zone: str = "UTC",
     counter: Counter | None = None,
     clock: Clock = utc_now,
@@ -26,12 +27,17 @@ async def open_thread(
     (`Thread.delta_request`, `Thread.apply`), and turns that leave the window without one are named in the context;
     a thread keeps what it was opened with first. `zone` is the asker's time zone.
 
+    With `temporary=True` a thread that is made reads and writes no profile, and is deleted a day later, when one of
+    the subject's threads is opened or listed; an existing thread keeps what it is.
+
     A turn that was left running by a process that is gone ends as partial (interrupted).
     """
     scope = ThreadScope(tenant=tenant, subject=subject, thread=thread)
     store = await open_store(where)
     try:
-        info = await store.open_thread(scope, deltas=deltas)
+        now = clock()
+        expires = now + TEMPORARY_FOR if temporary else None
+        info = await store.open_thread(scope, deltas=deltas, expires_at=expires, now=now)
         return Thread(store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock)
     except BaseException:
         await store.close()

@@ -35,6 +35,7 @@ from lumina.testing.store_examples import (
     told,
 )
 from lumina.testing.store_suite_recall import RecallSuite
+from lumina.testing.store_suite_redo import RedoSuite
 from lumina.testing.store_suite_scope import ScopeSuite
 from lumina.testing.store_suite_state import StateSuite
 
@@ -341,5 +342,5 @@ class TurnSuite:
                 assert not await call
 
 
-class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite):
+class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite):
     """All of it. A store that keeps documents runs `lumina.testing.document_suite.DocumentSuite`, too."""

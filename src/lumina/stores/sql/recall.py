@@ -43,6 +43,8 @@ def _address(handle: int, passage: int) -> int:
 
 
 INDEX = text("INSERT INTO turn_words (rowid, words) VALUES (:row, :words)")
+UNINDEX = text("DELETE FROM turn_words WHERE rowid = :row")
+UNINDEX_THREAD = text("DELETE FROM turn_words WHERE rowid >= :first AND rowid < :end")
 ADD = insert(passages)
 LAST_ID = select(func.max(passages.c.id)).where(
     *of_thread(passages), passages.c.id >= bindparam("first"), passages.c.id < bindparam("end")
@@ -75,6 +77,18 @@ def index_passages(
             for id, one in zip(ids, found, strict=True)
         ],
     )
+
+
+def unindex(connection: Connection, handle: int, found: Iterable[int]) -> None:
+    """Takes passages out of the word index; the passages themselves stay."""
+    rows = [{"row": _address(handle, id)} for id in found]
+    if rows:
+        connection.execute(UNINDEX, rows)
+
+
+def unindex_thread(connection: Connection, handle: int) -> None:
+    """Takes all of a thread's passages out of the word index."""
+    connection.execute(UNINDEX_THREAD, {"first": _address(handle, 0), "end": _address(handle + 1, 0)})
 
 
 @lru_cache(maxsize=AT_ONCE)

@@ -9,27 +9,35 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.store import DAMAGED, AppliedDelta, DeltaJob, Snapshot, StoredReceipt, VersionConflict
+from lumina.memory.store import DAMAGED, DROPPED, AppliedDelta, DeltaJob, Snapshot, StoredReceipt, VersionConflict
 from lumina.memory.turns import DeltaStatus
 from lumina.stores import rows
-from lumina.stores.checks import check_delta, check_receipt, check_text
-from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, turns
-from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, turn_number
+from lumina.stores.checks import check_delta, check_receipt, check_snapshot, check_text, no_subject
+from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, subjects, turns
+from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
 
 STATE = select(states).where(*of_thread(states))
 PROFILE = select(profiles).where(*of_subject(profiles))
+KNOWN_SUBJECT = select(subjects.c.number).where(*of_subject(subjects))
 THREAD_DELTAS = select(func.count()).select_from(deltas).where(*of_thread(deltas))
 SUBJECT_DELTAS = select(func.count()).select_from(deltas).where(*of_subject(deltas))
 JOBS = (
     select(delta_jobs)
-    .where(*of_thread(delta_jobs), delta_jobs.c.status.in_(bindparam("statuses", expanding=True)))
+    .join_from(delta_jobs, turns, and_(*(delta_jobs.c[name] == turns.c[name] for name in TURN)))
+    .where(
+        *of_thread(delta_jobs),
+        delta_jobs.c.status.in_(bindparam("statuses", expanding=True)),
+        turns.c.superseded != 1,
+    )
     .order_by(delta_jobs.c.seq, delta_jobs.c.attempt)
 )
 ONE_JOB = select(delta_jobs).where(*of_turn(delta_jobs))
 ON_JOB = update(delta_jobs).where(*of_turn(delta_jobs))
 ANSWERED = ON_JOB.where(delta_jobs.c.status == "waiting").values(status="answered", answer=bindparam("new_answer"))
 TRIED = ON_JOB.values(status=bindparam("new_status"), tries=bindparam("new_tries"), reason=bindparam("new_reason"))
+AGAIN = ON_JOB.where(delta_jobs.c.status == "set aside").values(status="waiting", tries=0, answer="")
 APPLIED = ON_JOB.values(status="applied")
+IS_SUPERSEDED = select(turns.c.seq).where(*of_turn(turns), turns.c.superseded == 1)
 IS_APPLIED = select(deltas.c.seq).where(*of_turn(deltas), deltas.c.correction == bindparam("in_correction"))
 ADD_DELTA = insert(deltas)
 ALL = select(deltas).join_from(deltas, turns, and_(*(deltas.c[name] == turns.c[name] for name in TURN)))
@@ -117,6 +125,11 @@ def fail(connection: Connection, scope: ThreadScope, seq: int, attempt: int, rea
     return job.tries + 1
 
 
+def retry(connection: Connection, scope: ThreadScope, seq: int, attempt: int) -> bool:
+    _job(connection, scope, seq, attempt)
+    return connection.execute(AGAIN, inside(scope, seq, attempt)).rowcount > 0
+
+
 def apply(
     connection: Connection, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
 ) -> bool:
@@ -127,9 +140,11 @@ def apply(
     key = inside(scope, delta.seq, delta.attempt)
     if connection.execute(IS_APPLIED, {**key, "in_correction": delta.correction}).one_or_none() is not None:
         return False
-    _swap(connection, scope, states, state)
+    if delta.correction == 0 and connection.execute(IS_SUPERSEDED, key).one_or_none() is not None:
+        return False
+    _swap(connection, scope, state)
     if profile is not None:
-        _swap(connection, scope.of_subject, profiles, profile)
+        _swap(connection, scope.of_subject, profile)
     values = {"correction": delta.correction, "number": delta.number, "changes": delta.changes}
     connection.execute(ADD_DELTA, {**columns(scope, delta.seq, delta.attempt), **values})
     if delta.correction == 0:
@@ -137,22 +152,48 @@ def apply(
     return True
 
 
-def _swap(connection: Connection, scope: SubjectScope | ThreadScope, table: Table, new: Snapshot) -> None:
-    """Compare and set by version. The transaction holds the write lock from its start, so nothing comes between."""
+def _stored(connection: Connection, scope: SubjectScope | ThreadScope) -> tuple[Snapshot, bool]:
     counted = (STATE, THREAD_DELTAS) if isinstance(scope, ThreadScope) else (PROFILE, SUBJECT_DELTAS)
-    known, sound = _snapshot(connection, scope, *counted)
+    return _snapshot(connection, scope, *counted)
+
+
+def _swap(
+    connection: Connection, scope: SubjectScope | ThreadScope, new: Snapshot, *, over_damage: bool = False
+) -> None:
+    """Compare and set by version. The transaction holds the write lock from its start, so nothing comes between."""
+    table = states if isinstance(scope, ThreadScope) else profiles
+    known, sound = _stored(connection, scope)
     if known.version + 1 != new.version:
         raise VersionConflict(
             f"The {'state' if table is states else 'profile'} is at version {known.version} by now; this change was "
             f"made from version {new.version - 1}. Nothing was applied: read it again and fold again."
         )
-    if not sound:
+    if not sound and not over_damage:
         return  # the damaged bytes stay; the deltas are what counts
-    if known.version == 0:
-        connection.execute(insert(table), {**columns(scope), "version": new.version, "body": new.body})
-    else:
-        held: Any = of_thread(table) if table is states else of_subject(table)
-        connection.execute(update(table).where(*held).values(version=new.version, body=new.body), inside(scope))
+    _write(connection, scope, table, new)
+
+
+def _write(connection: Connection, scope: SubjectScope | ThreadScope, table: Table, new: Snapshot) -> None:
+    held: Any = of_thread(table) if isinstance(scope, ThreadScope) else of_subject(table)
+    written = {"version": new.version, "body": new.body}
+    if not connection.execute(update(table).where(*held).values(written), inside(scope)).rowcount:
+        connection.execute(insert(table), {**columns(scope), **written})
+
+
+def put_snapshot(connection: Connection, scope: SubjectScope | ThreadScope, new: Snapshot) -> None:
+    check_snapshot("snapshot", new)
+    if isinstance(scope, ThreadScope):
+        thread_row(connection, scope)
+    elif connection.execute(KNOWN_SUBJECT, inside(scope)).first() is None:
+        raise no_subject(scope.subject)
+    _swap(connection, scope, new, over_damage=True)
+
+
+def drop(connection: Connection, scope: SubjectScope | ThreadScope) -> None:
+    """What is folded no longer holds. Its version moves on, so that whoever has read it cannot write."""
+    known, sound = _stored(connection, scope)
+    if sound:
+        _swap(connection, scope, Snapshot(version=known.version + 1, body=DROPPED))
 
 
 def read_deltas(connection: Connection, scope: ThreadScope, seqs: Sequence[int] | None) -> list[AppliedDelta]:

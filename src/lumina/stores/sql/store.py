@@ -7,6 +7,7 @@ gets its connection and who is alive; the statements are the same everywhere.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, select
@@ -29,9 +30,10 @@ from lumina.memory.turns import (
     TurnPage,
     Unreadable,
 )
+from lumina.stores.checks import check_moment
 from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
-from lumina.stores.sql import events, ledger, recall, threads, turns
+from lumina.stores.sql import events, ledger, recall, removing, threads, turns
 from lumina.stores.sql import state as fold
 
 P = ParamSpec("P")
@@ -69,11 +71,15 @@ class SQLStore(ABC):
 
     # Threads
 
-    async def open_thread(self, scope: ThreadScope, *, deltas: bool) -> ThreadInfo:
-        found = await self._read(threads.needs_opening, scope, self._alive())
-        return found or await self._write(threads.open_thread, scope, deltas, self._alive())
+    async def open_thread(
+        self, scope: ThreadScope, *, deltas: bool, expires_at: datetime | None = None, now: datetime | None = None
+    ) -> ThreadInfo:
+        found = await self._read(threads.needs_opening, scope, self._alive(), now)
+        return found or await self._write(threads.open_thread, scope, deltas, self._alive(), expires_at, now)
 
-    async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
+    async def threads(self, scope: SubjectScope, *, limit: int = 50, now: datetime | None = None) -> list[ThreadInfo]:
+        if check_moment("now", now) and now and await self._read(removing.expired, scope, now, self._alive()):
+            await self._write(removing.remove_expired, scope, now, self._alive())
         return await self._read(threads.listed, scope, limit)
 
     async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
@@ -84,14 +90,16 @@ class SQLStore(ABC):
 
     # Turns
 
-    async def begin_turn(self, scope: ThreadScope, new: NewTurn) -> tuple[Turn, bool]:
-        return await self._write(turns.begin, scope, new, self._token())
+    async def begin_turn(self, scope: ThreadScope, new: NewTurn, *, instead_of: int = 0) -> tuple[Turn, bool]:
+        return await self._write(turns.begin, scope, new, self._token(), instead_of)
 
     async def finish_turn(self, scope: ThreadScope, end: TurnEnd) -> Turn:
         return await self._write(turns.finish, scope, end)
 
-    async def record_turn(self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str) -> Turn:
-        return await self._write(turns.record, scope, new, end, receipt)
+    async def record_turn(
+        self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str, *, instead_of: int = 0
+    ) -> Turn:
+        return await self._write(turns.record, scope, new, end, receipt, instead_of)
 
     async def recent_turns(self, scope: ThreadScope, *, limit: int, before: int = 0) -> RecentTurns:
         return await self._read(turns.recent, scope, limit, before)
@@ -99,8 +107,10 @@ class SQLStore(ABC):
     async def turns(self, scope: ThreadScope, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Turn]:
         return await self._read(turns.some, scope, keys)
 
-    async def page(self, scope: ThreadScope, *, first: int = 1, last: int = 0) -> list[TurnPage | Unreadable]:
-        return await self._read(turns.page, scope, first, last)
+    async def page(
+        self, scope: ThreadScope, *, first: int = 1, last: int = 0, superseded: bool = False
+    ) -> list[TurnPage | Unreadable]:
+        return await self._read(turns.page, scope, first, last, superseded)
 
     async def add_tool_call(self, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:
         await self._write(ledger.add_tool_call, scope, seq, attempt, record)
@@ -153,10 +163,19 @@ class SQLStore(ABC):
     async def fail_delta(self, scope: ThreadScope, seq: int, attempt: int, reason: str, *, set_aside: bool) -> int:
         return await self._write(fold.fail, scope, seq, attempt, reason, set_aside)
 
+    async def retry_delta(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
+        return await self._write(fold.retry, scope, seq, attempt)
+
     async def apply_delta(
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
         return await self._write(fold.apply, scope, delta, state, profile)
+
+    async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
+        await self._write(fold.put_snapshot, scope, new)
+
+    async def put_profile(self, scope: SubjectScope, new: Snapshot) -> None:
+        await self._write(fold.put_snapshot, scope, new)
 
     async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
         return await self._read(fold.read_deltas, scope, seqs)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -14,7 +15,7 @@ from lumina.memory.turns import Searched, ThreadInfo, TurnEnd
 from lumina.stores import checks, rows
 from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS
 from lumina.stores.schema import counters, subjects, threads
-from lumina.stores.sql import events, turns
+from lumina.stores.sql import events, removing, turns
 from lumina.stores.sql.keys import THREAD_ROW, columns, inside, no_thread, of_subject, of_thread, thread_row
 
 LISTED = (
@@ -46,9 +47,15 @@ def next_number(connection: Connection, counter: str, more: int = 1) -> int:
     return last
 
 
-def open_thread(connection: Connection, scope: ThreadScope, deltas: bool, alive: Callable[[str], bool]) -> ThreadInfo:
+def open_thread(
+    connection: Connection, scope: ThreadScope, deltas: bool, alive: Callable[[str], bool],
+    expires_at: datetime | None = None, now: datetime | None = None,
+) -> ThreadInfo:  # fmt: skip
+    expires = checks.check_moment("expires_at", expires_at)
+    checks.check_moment("now", now)
+    removing.remove_expired(connection, scope.of_subject, now, alive)
     if connection.execute(THREAD_ROW, inside(scope)).one_or_none() is None:
-        _make(connection, scope, deltas)
+        _make(connection, scope, deltas, expires)
     row = thread_row(connection, scope)
     if row.running and not alive(row.owner if isinstance(row.owner, str) else ""):
         _interrupt(connection, scope, row)
@@ -56,8 +63,12 @@ def open_thread(connection: Connection, scope: ThreadScope, deltas: bool, alive:
     return rows.thread_info(row)
 
 
-def needs_opening(connection: Connection, scope: ThreadScope, alive: Callable[[str], bool]) -> ThreadInfo | None:
+def needs_opening(
+    connection: Connection, scope: ThreadScope, alive: Callable[[str], bool], now: datetime | None = None
+) -> ThreadInfo | None:
     """The thread if it is there and nothing has to be written, so that opening it costs no write lock."""
+    if checks.check_moment("now", now) and now and removing.expired(connection, scope.of_subject, now, alive):
+        return None
     try:
         row = thread_row(connection, scope)
     except NotFound:
@@ -67,7 +78,7 @@ def needs_opening(connection: Connection, scope: ThreadScope, alive: Callable[[s
     return rows.thread_info(row)
 
 
-def _make(connection: Connection, scope: ThreadScope, deltas: bool) -> None:
+def _make(connection: Connection, scope: ThreadScope, deltas: bool, expires_at: str) -> None:
     handle = next_number(connection, "thread")
     if handle >> 63 - PLACE_BITS - SEQ_BITS:
         raise StoreError("This database is full: it cannot hold more threads. Start another one.")
@@ -80,7 +91,7 @@ def _make(connection: Connection, scope: ThreadScope, deltas: bool) -> None:
         "deltas": int(deltas),
         "owner": "",
         "asked_at": "",
-        "expires_at": "",
+        "expires_at": expires_at,
     }
     connection.execute(MAKE, row)
 

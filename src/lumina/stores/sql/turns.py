@@ -14,7 +14,7 @@ from lumina.memory.store import StoredReceipt
 from lumina.memory.turns import Citation, NewTurn, RecentTurns, Turn, TurnEnd, TurnPage, Unreadable
 from lumina.stores import checks, rows
 from lumina.stores.schema import SUBJECT, TURN, citations, delta_jobs, subjects, threads, turn_sources, turns
-from lumina.stores.sql import events, recall, state
+from lumina.stores.sql import events, recall, state, superseding
 from lumina.stores.sql.keys import columns, inside, no_turn, of_thread, of_turn, thread_row
 
 # What `rows.turn` reads; page columns stay where they are.
@@ -45,11 +45,12 @@ NEWEST = (
     .offset(bindparam("past"))
 )
 EARLIER = NEWEST.where(turns.c.seq < bindparam("before"))
-PAGE = (
+ALL_PAGES = (
     _select(*(column.name for column in turns.c if column.name not in ("tenant", "subject", "thread", "exchanges")))
-    .where(*of_thread(turns), LIVE, turns.c.seq >= bindparam("first"))
+    .where(*of_thread(turns), turns.c.seq >= bindparam("first"))
     .order_by(turns.c.seq, turns.c.attempt)
 )
+PAGE = ALL_PAGES.where(LIVE)
 BEGIN = insert(turns)
 END = update(turns).where(*of_turn(turns))
 FOLLOWUPS = END.values(followups=bindparam("new_followups"))
@@ -84,21 +85,27 @@ READ = (
 )
 
 
-def begin(connection: Connection, scope: ThreadScope, new: NewTurn, owner: str) -> tuple[Turn, bool]:
+def begin(
+    connection: Connection, scope: ThreadScope, new: NewTurn, owner: str, instead_of: int = 0
+) -> tuple[Turn, bool]:
     checks.check_new_turn(new)
+    checks.check_whole("instead_of", instead_of)
     thread, known = _arrive(connection, scope, new)
     if known is not None:
         return known, False
-    return _insert(connection, scope, thread, new, None, owner), True
+    return _insert(connection, scope, thread, new, None, owner, instead_of), True
 
 
-def record(connection: Connection, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str) -> Turn:
+def record(
+    connection: Connection, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str, instead_of: int = 0
+) -> Turn:
     checks.check_new_turn(new)
+    checks.check_whole("instead_of", instead_of)
     checks.check_end(end)
     thread, known = _arrive(connection, scope, new)
     if known is not None:
         return known
-    turn = _insert(connection, scope, thread, new, end, "")
+    turn = _insert(connection, scope, thread, new, end, "", instead_of)
     _attach(connection, scope, thread.handle, turn, end)
     account = StoredReceipt(seq=turn.seq, attempt=turn.attempt, call=1, purpose="answer", body=receipt)
     state.put_receipt(connection, scope, account)
@@ -127,15 +134,22 @@ def _arrive(connection: Connection, scope: ThreadScope, new: NewTurn) -> tuple[R
 
 
 def _insert(
-    connection: Connection, scope: ThreadScope, thread: Row[Any], new: NewTurn, end: TurnEnd | None, owner: str
-) -> Turn:
-    seq, asked = thread.turns + 1, checks.asked_at(new)
-    number: Any = connection.execute(NEXT_NUMBER, columns(scope.of_subject)).scalar_one()
-    if not isinstance(number, int) or not 0 < number <= checks.MOST:
+    connection: Connection, scope: ThreadScope, thread: Row[Any], new: NewTurn, end: TurnEnd | None, owner: str,
+    instead_of: int,
+) -> Turn:  # fmt: skip
+    asked = checks.asked_at(new)
+    seq, attempt, number = thread.turns + 1, 1, 0
+    if instead_of:
+        seq = instead_of
+        attempt, number = superseding.make_room(connection, scope, thread, seq)
+    # The thread comes first in the list again; a turn that is asked again keeps its place in the profile's order.
+    newest: Any = connection.execute(NEXT_NUMBER, columns(scope.of_subject)).scalar_one()
+    if not isinstance(newest, int) or not 0 < newest <= checks.MOST:
         raise StoreError("The count of this person's turns is damaged. Nothing was stored; restore the database.")
+    number = number or newest
     turn = Turn(
         seq=seq,
-        attempt=1,
+        attempt=attempt,
         question=new.question,
         answer=end.answer if end else "",
         status=end.status if end else "running",
@@ -150,7 +164,7 @@ def _insert(
     connection.execute(
         BEGIN,
         {
-            **columns(scope, seq, 1),
+            **columns(scope, seq, attempt),
             "client_id": new.client_id,
             "number": number,
             "status": turn.status,
@@ -174,11 +188,11 @@ def _insert(
         RUNNING,
         {
             **inside(scope),
-            "new_turns": seq,
-            "new_number": number,
+            "new_turns": max(seq, thread.turns),
+            "new_number": newest,
             "new_asked_at": asked,
             "new_running": 0 if end else seq,
-            "new_attempt": 0 if end else 1,
+            "new_attempt": 0 if end else attempt,
             "new_owner": owner,
         },
     )
@@ -285,13 +299,15 @@ def some(connection: Connection, scope: ThreadScope, keys: Sequence[tuple[int, i
     return found
 
 
-def page(connection: Connection, scope: ThreadScope, first: int, last: int) -> list[TurnPage | Unreadable]:
+def page(
+    connection: Connection, scope: ThreadScope, first: int, last: int, superseded: bool = False
+) -> list[TurnPage | Unreadable]:
     values = {**inside(scope), "first": first, "last": last}
     up_to = (lambda statement, column: statement.where(column <= bindparam("last"))) if last else _as_is
     cited = _by_turn(connection.execute(up_to(CITATIONS, citations.c.seq), values))
     read = _by_turn(connection.execute(up_to(READ, turn_sources.c.seq), values))
     shown: list[TurnPage | Unreadable] = []
-    for row in connection.execute(up_to(PAGE, turns.c.seq), values):
+    for row in connection.execute(up_to(ALL_PAGES if superseded else PAGE, turns.c.seq), values):
         key = row.seq, row.attempt
         try:
             numbers = tuple(rows.whole(one, "n", 1) for one in read.get(key, ()))
