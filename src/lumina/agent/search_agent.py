@@ -95,7 +95,8 @@ class SearchAgent:
         shares the agent's store: do not close it."""
         info = await self.store.open_thread(scope, deltas=self._memory)
         thread = Thread(
-            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory
+            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory,
+            embedder=self.desk.embedder,
         )  # fmt: skip
         if turn := self._unended.get(scope):
             await end_interrupted(self.desk, thread, turn)
@@ -163,6 +164,8 @@ class SearchAgent:
             self._do_beside(self._take_up(thread))
             turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
             work.noting = self._note(thread, turn)
+            if thread.meaning and not self._quiet:
+                self._do_beside(thread.embed())
             return turn
         except Exception:
             self._unended[thread.scope] = turn

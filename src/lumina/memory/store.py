@@ -110,6 +110,16 @@ class StoredPassage:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorEnds:
+    """Who made the vectors of the oldest and of the newest passage that has one, and the id of the newest; of live
+    turns. "" and -1 where there are none."""
+
+    first: str = ""
+    last: str = ""
+    last_id: int = -1
+
+
 class Store(Protocol):
     """Keeps threads. Implementations: `lumina.stores.sqlite`, `lumina.stores.in_memory`."""
 
@@ -296,8 +306,18 @@ class Store(Protocol):
         id."""
         ...
 
+    async def vector_ends(self, scope: ThreadScope) -> VectorEnds:
+        """Vectors are made in the order of the passages: so the ends tell, at no cost, whether another embedder's are
+        among them and where new ones are missing."""
+        ...
+
     async def embedders(self, scope: TenantScope | SubjectScope | ThreadScope) -> dict[str, int]:
         """How many passages of live turns have their vector by which embedder; "" counts those that have none."""
+        ...
+
+    async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
+        """Writes what the word index holds of the `limit` passages with id > after anew, from their text, and takes out
+        what it holds besides. Returns the last one's id, or -1 when there was none."""
         ...
 
     async def tenant_threads(self, scope: TenantScope) -> list[ThreadScope]:

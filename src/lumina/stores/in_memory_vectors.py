@@ -1,12 +1,15 @@
 """The in-memory twin of `lumina.stores.sql.vectors`."""
 
+import math
 from array import array
+from bisect import insort
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from lumina.memory.embedding import Vector
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
-from lumina.memory.store import StoredPassage
+from lumina.memory.store import StoredPassage, VectorEnds
+from lumina.memory.words import content_words
 from lumina.stores import checks, nearness
 from lumina.stores.in_memory_kept import KeptThread
 from lumina.stores.in_memory_state import InMemoryState
@@ -47,7 +50,7 @@ class InMemoryVectors(InMemoryState):
     ) -> list[tuple[int, float]]:
         older = [(id, one) for id, one in self._made_by(scope, embedder) if id >> PLACE_BITS < before]
         newest = older[-nearness.SCANNED :]
-        return nearness.nearest(((id, nearness.pack(one)) for id, one in newest), vector, limit)
+        return nearness.nearest([[(id, nearness.pack(one)) for id, one in newest]], vector, limit)
 
     async def without_vectors(
         self, scope: ThreadScope, *, embedder: str = "", after: int = -1, limit: int = 100
@@ -59,6 +62,24 @@ class InMemoryVectors(InMemoryState):
             if id > after and (_maker(thread, id) != embedder if embedder else not _maker(thread, id))
         ]
         return await self.passages(scope, wanted[: max(limit, 0)])
+
+    async def vector_ends(self, scope: ThreadScope) -> VectorEnds:
+        thread = self._look(scope)
+        ids = [id for id in _live(thread) if _maker(thread, id)]
+        if not ids:
+            return VectorEnds()
+        return VectorEnds(first=_maker(thread, ids[0]), last=_maker(thread, ids[-1]), last_id=ids[-1])
+
+    async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
+        thread = self._thread(scope)
+        ids = [id for id in thread.passage_ids if id > after][: max(limit, 0)]
+        last = ids[-1] if ids else math.inf
+        for word, held in list(thread.words.items()):
+            thread.words[word] = [id for id in held if not after < id <= last]
+        for one in await self.passages(scope, ids):
+            for word in set(content_words(one.text)):
+                insort(thread.words.setdefault(word, []), one.id)
+        return ids[-1] if ids else -1
 
     async def embedders(self, scope: TenantScope | SubjectScope | ThreadScope) -> dict[str, int]:
         threads = [self._look(one) for one in self._threads_in(scope)]

@@ -9,9 +9,8 @@ import heapq
 import math
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import islice
 from operator import mul
 from typing import Any
 
@@ -44,22 +43,17 @@ def unpack(stored: Any) -> Vector | None:
     return _little(found)
 
 
-def nearest(rows: Iterable[Row], vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
-    """(id, cosine) of the `limit` nearest, best first. A row that is no vector of these dimensions is passed over."""
+def nearest(blocks: Iterable[Iterable[Row]], vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
+    """(id, cosine) of the `limit` nearest of all rows, best first. One that is no vector of these dimensions is passed
+    over. A block at a time is held."""
     size = 4 * len(vector)
     score = _scorer(array("f", vector))
     best: list[tuple[float, int]] = []
-    for block in _blocks(rows):
+    for block in blocks:
         kept = [(id, stored) for id, stored in block if isinstance(stored, bytes) and len(stored) == size]
         scored = zip(score([stored for _, stored in kept]), (id for id, _ in kept), strict=True)
         best = heapq.nlargest(max(limit, 0), [*best, *(one for one in scored if one[0] == one[0])])
     return [(id, cosine) for cosine, id in best]
-
-
-def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    left = iter(rows)
-    while block := list(islice(left, BLOCK)):
-        yield block
 
 
 def _scorer(vector: Vector) -> Any:

@@ -15,7 +15,7 @@ from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches
 from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, WordMatches
+from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, VectorEnds, WordMatches
 from lumina.memory.turns import (
     DeltaStatus,
     NewSource,
@@ -206,8 +206,14 @@ class SQLStore(ABC):
     ) -> list[StoredPassage]:
         return await self._read(vector_rows.without, scope, embedder, after, limit)
 
+    async def vector_ends(self, scope: ThreadScope) -> VectorEnds:
+        return await self._read(vector_rows.ends, scope)
+
     async def embedders(self, scope: TenantScope | SubjectScope | ThreadScope) -> dict[str, int]:
         return await self._read(vector_rows.embedders, scope)
+
+    async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
+        return await self._write(recall.reindex, scope, after, limit)
 
     async def tenant_threads(self, scope: TenantScope) -> list[ThreadScope]:
         return await self._read(vector_rows.tenant_threads, scope)

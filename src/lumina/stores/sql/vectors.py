@@ -13,7 +13,7 @@ from sqlalchemy.types import NullType
 
 from lumina.memory.embedding import Vector
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
-from lumina.memory.store import StoredPassage
+from lumina.memory.store import StoredPassage, VectorEnds
 from lumina.stores import checks, nearness
 from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS
 from lumina.stores.schema import THREAD, TURN, passages, threads, turns, vectors
@@ -28,7 +28,6 @@ OF_PASSAGE = and_(*(passages.c[name] == vectors.c[name] for name in (*THREAD, "i
 LIVE = turns.c.superseded != 1
 THESE = bindparam("ids", expanding=True)
 STORED = type_coerce(vectors.c.vector, NullType())  # a damaged one is passed over, not made into bytes of any kind
-WITH = passages.join(turns, OF_TURN).join(vectors, OF_PASSAGE)
 PERHAPS_WITH = passages.join(turns, OF_TURN).join(vectors, OF_PASSAGE, isouter=True)
 
 # Their rows stay as they are until the vectors are in: a forget that runs beside this comes before or after, whole.
@@ -41,16 +40,31 @@ LOCK = (
 )
 DROP = delete(vectors).where(*of_thread(vectors), vectors.c.id.in_(THESE))
 ADD = insert(vectors)
-BY = select(vectors.c.id, STORED).select_from(WITH).where(
-    *of_thread(vectors), LIVE, vectors.c.embedder == bindparam("by")
-)  # fmt: skip
-READ = BY.where(vectors.c.id.in_(THESE))
+READ = (
+    select(vectors.c.id, STORED)
+    .select_from(passages.join(turns, OF_TURN).join(vectors, OF_PASSAGE))
+    .where(*of_thread(vectors), LIVE, vectors.c.embedder == bindparam("by"), vectors.c.id.in_(THESE))
+)
+# Of live turns or not: to ask that of every row would cost ten times as much as the comparison itself.
 STREAM = (
-    BY.where(vectors.c.id < bindparam("end"))
+    select(vectors.c.id, STORED)
+    .where(*of_thread(vectors), vectors.c.embedder == bindparam("by"), vectors.c.id < bindparam("end"))
     .order_by(vectors.c.id.desc())
     .limit(nearness.SCANNED)
     .execution_options(stream_results=True, yield_per=nearness.BLOCK)
 )
+ALIVE = (
+    select(passages.c.id)
+    .select_from(passages.join(turns, OF_TURN))
+    .where(*of_thread(passages), LIVE, passages.c.id.in_(THESE))
+)
+ENDS = (
+    select(vectors.c.id, vectors.c.embedder)
+    .select_from(vectors.join(passages, OF_PASSAGE).join(turns, OF_TURN))
+    .where(*of_thread(vectors), LIVE)
+    .limit(1)
+)
+OLDEST, NEWEST = ENDS.order_by(vectors.c.id), ENDS.order_by(vectors.c.id.desc())
 BARE = (
     select(passages.c.id)
     .select_from(PERHAPS_WITH)
@@ -103,8 +117,21 @@ def nearest(
     connection: Connection, scope: ThreadScope, vector: Vector, embedder: str, before: int, limit: int
 ) -> list[tuple[int, float]]:
     end = min(max(before, 0), 1 << SEQ_BITS) << PLACE_BITS
-    rows = connection.execute(STREAM, {**inside(scope), "by": embedder, "end": end})
-    return nearness.nearest(((id, stored) for id, stored in rows), vector, limit)
+    values = {**inside(scope), "by": embedder, "end": end}
+    wanted = max(limit, 0)
+    while True:
+        rows = connection.execute(STREAM, values)
+        found = nearness.nearest(rows.partitions(), vector, wanted)
+        alive = _alive(connection, scope, [id for id, _ in found])
+        live = [(id, cosine) for id, cosine in found if id in alive]
+        if len(live) >= limit or len(found) < wanted:
+            return live[: max(limit, 0)]
+        wanted *= 4
+
+
+def _alive(connection: Connection, scope: ThreadScope, ids: list[int]) -> set[int]:
+    portions = _portions(ids)
+    return {id for some in portions for (id,) in connection.execute(ALIVE, {**inside(scope), "ids": some})}
 
 
 def without(connection: Connection, scope: ThreadScope, embedder: str, after: int, limit: int) -> list[StoredPassage]:
@@ -117,6 +144,14 @@ def without(connection: Connection, scope: ThreadScope, embedder: str, after: in
             return sorted(found, key=lambda one: one.id)
         after = ids[-1]  # a run of damaged ones ends nothing
     return []
+
+
+def ends(connection: Connection, scope: ThreadScope) -> VectorEnds:
+    first = connection.execute(OLDEST, inside(scope)).one_or_none()
+    last = connection.execute(NEWEST, inside(scope)).one_or_none()
+    if first is None or last is None:
+        return VectorEnds()
+    return VectorEnds(first=str(first.embedder), last=str(last.embedder), last_id=last.id)
 
 
 def embedders(connection: Connection, scope: TenantScope | SubjectScope | ThreadScope) -> dict[str, int]:
