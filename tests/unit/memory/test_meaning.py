@@ -29,11 +29,11 @@ async def say(thread: Thread, question: str, answer: str = "I see.") -> None:
     await thread.record(await thread.context(question), answer)
 
 
-async def filled(store, embedder, turns: int = 14) -> Thread:
+async def filled(store, embedder, turns: int = 30) -> Thread:
     """A thread whose second turn speaks of an automobile and whose others do not."""
     thread = await opened(store, embedder)
     for n in range(1, turns + 1):
-        await say(thread, "My automobile is red." if n == 2 else f"Tell me about number {n}.", f"Of gardens, part {n}.")
+        await say(thread, "My automobile is red." if n == 2 else f"Describe plant{n}.", f"Of gardens, part {n}.")
     await thread.embed()
     return thread
 
@@ -52,7 +52,7 @@ async def test_each_turn_gets_its_vectors_after_it_is_kept(store) -> None:
 
 async def test_recall_finds_by_meaning_what_shares_no_word(store) -> None:
     with_vectors = await filled(store, HashedWords(dimensions=512, same=SAME))
-    question = "What did I say earlier about my car, number 3?"
+    question = "What did I say earlier about my car and plant18?"
     found = await with_vectors.context(question)
     assert "My automobile is red." in found.openai()[-1]["content"]
     plain = await (await opened(store, None)).context(question)
@@ -66,7 +66,7 @@ async def test_a_question_is_embedded_only_when_recall_fires(store) -> None:
     await thread.context("And what do you recommend?")
     await thread.embed()
     assert embedder.asked == []
-    await thread.context("What did you say earlier about number 3?")
+    await thread.context("What did you say earlier about plant18?")
     assert [kind for kind, _ in embedder.asked] == ["question"]
 
 
@@ -88,8 +88,8 @@ async def test_a_failing_embedder_keeps_no_turn_and_no_recall_from_going_on(stor
     thread = await filled(store, embedder)
     assert thread.meaning is not None
     assert thread.meaning.trouble == "the endpoint is down"
-    context = await thread.context("What did you say earlier about number 3?")
-    assert "Tell me about number 3." in context.openai()[-1]["content"]
+    context = await thread.context("What did you say earlier about plant18?")
+    assert "Describe plant18." in context.openai()[-1]["content"]
     assert "Searched by words alone: the endpoint is down" in context.receipt.recall_reason
     embedder.fails = ""
     await say(thread, "Go on.")
@@ -105,7 +105,7 @@ async def test_what_is_made_up_for_beside_a_turn_is_bounded(store, monkeypatch) 
     meaning = Meaning(store=store, scope=HERE, embedder=embedder)
     assert await meaning.catch_up(most=5) == 5
     assert [len(texts) for _, texts in embedder.asked] == [2, 2, 1]
-    assert await meaning.catch_up(most=500) == 23
+    assert await meaning.catch_up(most=500) == 55
     assert await meaning.catch_up() == 0
 
 
@@ -137,9 +137,9 @@ async def test_a_question_whose_vector_is_late_is_sought_by_words(store, monkeyp
 
     monkeypatch.setattr(rules, "QUESTION_SECONDS", 0.01)
     thread = await filled(store, Endless())
-    context = await thread.context("What did you say earlier about number 3?")
+    context = await thread.context("What did you say earlier about plant18?")
     assert "gave no vector within" in context.receipt.recall_reason
-    assert "Tell me about number 3." in context.openai()[-1]["content"]
+    assert "Describe plant18." in context.openai()[-1]["content"]
 
 
 # Another embedder
@@ -150,7 +150,7 @@ async def test_a_changed_embedder_is_detected_and_reindex_mends(store) -> None:
     old, new = HashedWords(dimensions=512, same=SAME), HashedWords(dimensions=256, same=SAME)
     await filled(store, old)
     counts = await store.embedders(HERE)
-    question = "What did I say earlier about my car, number 3?"
+    question = "What did I say earlier about my car and plant18?"
 
     thread = await opened(store, new)
     assert thread.meaning is not None
@@ -158,7 +158,7 @@ async def test_a_changed_embedder_is_detected_and_reindex_mends(store) -> None:
     context = await thread.context(question)
     told_once = f"vectors were made by {old.name}; run lumina reindex."
     assert context.receipt.recall_reason.count(told_once) == 1
-    assert "Tell me about number 3." in context.openai()[-1]["content"]
+    assert "Describe plant18." in context.openai()[-1]["content"]
     assert "My automobile is red." not in context.openai()[-1]["content"]
     await say(thread, "Something else.")
     await thread.embed()
@@ -167,9 +167,9 @@ async def test_a_changed_embedder_is_detected_and_reindex_mends(store) -> None:
 
     steps: list[tuple[int, int]] = []
     done = await reindex(store, LOCAL, new, progress=lambda *step: steps.append(step))
-    assert (done.made, done.refused) == (30, ())
-    assert steps == [(0, 30), (30, 30)]
-    assert await store.embedders(HERE) == {new.name: 30}
+    assert (done.made, done.refused) == (62, ())
+    assert steps == [(0, 62), (32, 62), (62, 62)]
+    assert await store.embedders(HERE) == {new.name: 62}
     context = await thread.context(question)
     assert "My automobile is red." in context.openai()[-1]["content"]
     assert "reindex" not in context.receipt.recall_reason
@@ -181,7 +181,7 @@ async def test_changing_the_embedder_back_loses_nothing(store) -> None:
     await say(await opened(store, new), "My vehicle is fast.")
     thread = await opened(store, old)
     await thread.embed()
-    assert await store.embedders(HERE) == {old.name: 30}
+    assert await store.embedders(HERE) == {old.name: 62}
 
 
 async def test_reindexing_goes_on_where_it_was_interrupted(store, monkeypatch) -> None:
@@ -198,13 +198,13 @@ async def test_reindexing_goes_on_where_it_was_interrupted(store, monkeypatch) -
 
     with pytest.raises(Killed):
         await reindex(store, LOCAL, new, progress=kill)
-    assert await store.embedders(HERE) == {new.name: 8, old.name: 20}
+    assert await store.embedders(HERE) == {new.name: 8, old.name: 52}
     for embedder in (old, new):
         meaning = Meaning(store=store, scope=HERE, embedder=embedder)
         assert await meaning.other() != "", "half of each: neither is compared"
     done = await reindex(store, LOCAL, new)
-    assert (done.made, done.there) == (20, 8)
-    assert await store.embedders(HERE) == {new.name: 28}
+    assert (done.made, done.there) == (52, 8)
+    assert await store.embedders(HERE) == {new.name: 60}
 
 
 async def test_reindexing_runs_beside_a_writer_and_over_all_threads(store) -> None:
@@ -231,7 +231,7 @@ async def test_an_embedder_that_fails_for_now_ends_a_reindex_and_keeps_what_was_
     embedder.fails = "too many requests"
     with pytest.raises(EmbedderError, match="too many requests"):
         await reindex(store, LOCAL, embedder)
-    assert await store.embedders(HERE) == {"": 28}
+    assert await store.embedders(HERE) == {"": 60}
 
 
 async def test_the_word_index_is_written_anew_from_the_text(store) -> None:
