@@ -168,6 +168,7 @@ async def _replace(
 
 async def reindex_words(store: Store, scope: TenantScope, *, progress: Progress = lambda done, total: None) -> int:
     """Writes the word index of every turn of the tenant anew from the stored text; returns the number of threads."""
+    await store.mend_words()
     threads = await store.tenant_threads(scope)
     for done, thread in enumerate(threads):
         progress(done, len(threads))

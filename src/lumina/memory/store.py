@@ -315,6 +315,10 @@ class Store(Protocol):
         """How many passages of live turns have their vector by which embedder; "" counts those that have none."""
         ...
 
+    async def mend_words(self) -> None:
+        """Makes a word index that is damaged as a whole usable again, before `reindex_words` writes what it holds."""
+        ...
+
     async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
         """Writes what the word index holds of the `limit` passages with id > after anew, from their text, and takes out
         what it holds besides. Returns the last one's id, or -1 when there was none."""

@@ -70,6 +70,9 @@ class InMemoryVectors(InMemoryState):
             return VectorEnds()
         return VectorEnds(first=_maker(thread, ids[0]), last=_maker(thread, ids[-1]), last_id=ids[-1])
 
+    async def mend_words(self) -> None:
+        pass  # a dictionary does not break
+
     async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
         thread = self._thread(scope)
         ids = [id for id in thread.passage_ids if id > after][: max(limit, 0)]

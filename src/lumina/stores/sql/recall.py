@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, TextClause, bindparam, func, insert, select, text
-from sqlalchemy.exc import DatabaseError
 
 from lumina.memory.errors import NotFound
 from lumina.memory.scope import ThreadScope
@@ -116,6 +115,10 @@ def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], be
     return WordMatches(ids=ids, turns=thread.turns)
 
 
+def mend(connection: Connection) -> None:
+    connection.execute(MEND)
+
+
 def reindex(connection: Connection, scope: ThreadScope, after: int, limit: int) -> int:
     """The index's rows of the passages after `after`, written anew. Those of superseded turns have none that is asked
     for, and stay without."""
@@ -123,11 +126,7 @@ def reindex(connection: Connection, scope: ThreadScope, after: int, limit: int) 
     ids = [id for (id,) in connection.execute(NEXT_IDS, {**inside(scope), "after": after, "most": max(limit, 0)})]
     last = ids[-1] if ids else (1 << PLACE_BITS + SEQ_BITS) - 1
     reach = {"first": _address(thread.handle, after + 1), "end": _address(thread.handle, last + 1)}
-    try:
-        connection.execute(TAKE_OUT, reach)
-    except DatabaseError:  # the index is damaged as a whole
-        connection.execute(MEND)
-        connection.execute(TAKE_OUT, reach)
+    connection.execute(TAKE_OUT, reach)
     rows = [
         {"row": _address(thread.handle, one.id), "words": " ".join(map(token, content_words(one.text)))}
         for one in read_passages(connection, scope, ids)

@@ -212,6 +212,9 @@ class SQLStore(ABC):
     async def embedders(self, scope: TenantScope | SubjectScope | ThreadScope) -> dict[str, int]:
         return await self._read(vector_rows.embedders, scope)
 
+    async def mend_words(self) -> None:
+        await self._write(recall.mend)
+
     async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
         return await self._write(recall.reindex, scope, after, limit)
 
