@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from lumina.agent.ports import NoteTaker, SearchProvider
 from lumina.agent.turn_log import Bell
 from lumina.memory.budget import Calibration
+from lumina.memory.embedding import Embedder
 from lumina.memory.store import Store
 
 if TYPE_CHECKING:
@@ -40,3 +41,4 @@ class Desk:
     limits: Limits = field(default_factory=Limits)
     bell: Bell = field(default_factory=Bell)
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
+    embedder: Embedder | None = None

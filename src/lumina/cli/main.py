@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from lumina.cli.reindex_commands import register_reindex
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
@@ -191,6 +192,9 @@ def threads(
     from lumina.cli.listing import list_threads
 
     raise typer.Exit(list_threads(limit, as_json=as_json))
+
+
+register_reindex(app)
 
 
 @docs.command("add")

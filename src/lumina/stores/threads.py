@@ -3,6 +3,7 @@
 import os
 
 from lumina.memory.budget import Counter
+from lumina.memory.embedding import Embedder
 from lumina.memory.scope import ThreadScope
 from lumina.memory.thread import TEMPORARY_FOR, Clock, Thread, utc_now
 from lumina.stores.opening import open_store
@@ -19,6 +20,7 @@ async def open_thread(
     zone: str = "UTC",
     counter: Counter | None = None,
     clock: Clock = utc_now,
+    embedder: Embedder | None = None,
 ) -> Thread:
     """Opens a conversation in the SQLite file `where` (made when missing; None keeps it in memory).
 
@@ -30,6 +32,8 @@ async def open_thread(
     With `temporary=True` a thread that is made reads and writes no profile, and is deleted a day later, when one of
     the subject's threads is opened or listed; an existing thread keeps what it is.
 
+    With an `embedder` (`lumina.adapters.embedders`, or your own) recall finds by meaning too.
+
     A turn that was left running by a process that is gone ends as partial (interrupted).
     """
     scope = ThreadScope(tenant=tenant, subject=subject, thread=thread)
@@ -38,7 +42,7 @@ async def open_thread(
         now = clock()
         expires = now + TEMPORARY_FOR if temporary else None
         info = await store.open_thread(scope, deltas=deltas, expires_at=expires, now=now)
-        return Thread(store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock)
+        return Thread(store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock, embedder=embedder)
     except BaseException:
         await store.close()
         raise
