@@ -33,10 +33,11 @@ from lumina.stores import checks
 from lumina.stores.in_memory_documents import InMemoryDocuments
 from lumina.stores.in_memory_kept import KeptSubject, KeptThread, KeptTurn, Key
 from lumina.stores.in_memory_state import InMemoryState
+from lumina.stores.in_memory_transfer import InMemoryTransfer
 from lumina.stores.passage_ids import passage_id
 
 
-class InMemoryStore(InMemoryState, InMemoryDocuments):
+class InMemoryStore(InMemoryTransfer, InMemoryState, InMemoryDocuments):
     """A `Store` and a `DocumentStore`."""
 
     def __init__(self, *, secret: bytes = b"") -> None:
@@ -221,7 +222,8 @@ class InMemoryStore(InMemoryState, InMemoryDocuments):
         checks.check_source(new)
         thread, kept = self._turn(scope, seq, attempt)
         digest = await self.put_text(scope.of_subject, new.text)
-        n = thread.by_locator.setdefault(new.locator, len(thread.sources) + 1)
+        n = thread.by_locator.setdefault(new.locator, thread.last_source + 1)
+        thread.last_source = max(thread.last_source, n)
         thread.sources[n] = Source(
             n=n, locator=new.locator, url=new.url, title=new.title, host=new.host, depth=new.depth, digest=digest
         )

@@ -6,7 +6,7 @@ gets its connection and who is alive; the statements are the same everywhere.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, select
@@ -15,6 +15,7 @@ from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches
 from lumina.memory.errors import StoreError
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, WordMatches
+from lumina.memory.transfer_lines import Line
 from lumina.memory.turns import (
     DeltaStatus,
     NewSource,
@@ -31,7 +32,7 @@ from lumina.memory.turns import (
 )
 from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
-from lumina.stores.sql import events, ledger, recall, threads, turns
+from lumina.stores.sql import events, ledger, recall, threads, transfer, turns
 from lumina.stores.sql import state as fold
 
 P = ParamSpec("P")
@@ -182,6 +183,14 @@ class SQLStore(ABC):
 
     async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
         return await self._read(recall.read_passages, scope, ids, around)
+
+    # Export and import
+
+    async def export_rows(self, scope: SubjectScope | ThreadScope, take: Callable[[Line], object]) -> None:
+        await self._read(transfer.export, scope, take)
+
+    async def import_rows(self, scope: SubjectScope, read: Callable[[int], Iterable[Line]]) -> None:
+        await self._write(transfer.import_, scope, read)
 
     # Documents
 
