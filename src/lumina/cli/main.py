@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from lumina.cli import transfer_commands
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
@@ -186,6 +187,9 @@ def docs_remove(
     from lumina.cli.documents import remove
 
     raise typer.Exit(remove(paths, as_json=as_json))
+
+
+transfer_commands.add_to(app)
 
 
 def run() -> None:
