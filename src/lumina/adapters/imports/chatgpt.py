@@ -72,8 +72,7 @@ def _words(node: Any) -> bool:
 def _message(message: Any, place: int, conversation: Conversation, read: Read) -> None:
     if not isinstance(message, dict):
         return  # the root has none
-    author, content, about = (message.get(key) if isinstance(message.get(key), dict) else {} for key in
-                              ("author", "content", "metadata"))  # fmt: skip
+    author, content, about = (_object(message, key) for key in ("author", "content", "metadata"))
     role = author.get("role")
     if role not in ("user", "assistant") or about.get("is_visually_hidden_from_conversation"):
         read.note(conversation.name, place, "dropped", f"a hidden or {str(role)[:20]} message")
@@ -87,3 +86,8 @@ def _message(message: Any, place: int, conversation: Conversation, read: Read) -
     text = text_of(content.get("parts"), read, conversation.name, place)
     if text:
         conversation.said.append(Said(role=role, text=text, place=place, at=number_of(message.get("create_time"))))
+
+
+def _object(message: dict[str, Any], key: str) -> dict[str, Any]:
+    value = message.get(key)
+    return value if isinstance(value, dict) else {}
