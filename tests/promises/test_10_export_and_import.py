@@ -43,6 +43,11 @@ asyncio.run(main())
 """
 
 
+def run_child(path: Path, file: Path, at: int) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-c", CHILD, str(path), str(file), str(at)]
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+
+
 @pytest.mark.parametrize("at", [1, 3, 6])
 async def test_m1_an_import_that_is_killed_leaves_nothing_and_can_be_run_again(tmp_path: Path, at: int) -> None:
     store = await open_store(None)
@@ -51,8 +56,7 @@ async def test_m1_an_import_that_is_killed_leaves_nothing_and_can_be_run_again(t
     whole = await exported(store, ME)
     (tmp_path / "file").write_bytes(whole)
     path = tmp_path / "lumina.db"
-    arguments = [sys.executable, "-c", CHILD, str(path), str(tmp_path / "file"), str(at)]
-    child = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+    child = run_child(path, tmp_path / "file", at)
     assert child.returncode == -9, child.stderr
     there = await open_store(path)
     assert await there.threads(ME) == []
