@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from lumina.cli import transfer_commands
 from lumina.cli.reindex_commands import register_reindex
 from lumina.memory.errors import LuminaError, UsageError
 
@@ -232,6 +233,9 @@ def docs_remove(
     from lumina.cli.documents import remove
 
     raise typer.Exit(remove(paths, as_json=as_json))
+
+
+transfer_commands.add_to(app)
 
 
 def run() -> None:

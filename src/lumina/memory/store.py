@@ -9,7 +9,7 @@ A method is one transaction. Writes to a state are guarded by its version: whoev
 VersionConflict, reads again and folds again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
+from lumina.memory.transfer_lines import Line
 from lumina.memory.turns import (
     DeltaStatus,
     NewSource,
@@ -358,4 +359,20 @@ class Store(Protocol):
 
     async def tenant_threads(self, scope: TenantScope) -> list[ThreadScope]:
         """Every thread of the tenant, by subject and name: for work on all of them."""
+        ...
+
+    # Export and import
+
+    async def export_rows(self, scope: SubjectScope | ThreadScope, take: Callable[[Line], object]) -> None:
+        """Hands every line of an export between its header and its end to `take`, in the order of the file
+        (memory.transfer_lines), from one view of the data and without holding it all. A thread comes with the texts
+        and the audit that are its own. Left out: a turn that is being answered, documents of the tenant. `take` may
+        run in another thread; what it raises ends the export. NotFound when there is no such thread."""
+        ...
+
+    async def import_rows(self, scope: SubjectScope, read: Callable[[int], Iterable[Line]]) -> None:
+        """Writes lines, which are known to hold together, in one transaction, and makes again what is not in them:
+        state, profile, word indexes. `read` is given the subject's count of turns and may run in another thread; what
+        it raises ends the import with nothing written. UsageError when a thread is there already; texts and documents
+        that are there stay as they are; audit lines are added behind those that are there."""
         ...

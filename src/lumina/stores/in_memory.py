@@ -35,11 +35,12 @@ from lumina.stores.in_memory_documents import InMemoryDocuments
 from lumina.stores.in_memory_kept import KeptSubject, KeptThread, KeptTurn, Key
 from lumina.stores.in_memory_removing import remove_expired
 from lumina.stores.in_memory_superseding import make_room
+from lumina.stores.in_memory_transfer import InMemoryTransfer
 from lumina.stores.in_memory_vectors import InMemoryVectors
 from lumina.stores.passage_ids import passage_id
 
 
-class InMemoryStore(InMemoryVectors, InMemoryDocuments):
+class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryDocuments):
     """A `Store` and a `DocumentStore`."""
 
     def __init__(self, *, secret: bytes = b"") -> None:
@@ -246,7 +247,8 @@ class InMemoryStore(InMemoryVectors, InMemoryDocuments):
         checks.check_source(new)
         thread, kept = self._turn(scope, seq, attempt)
         digest = await self.put_text(scope.of_subject, new.text)
-        n = thread.by_locator.setdefault(new.locator, len(thread.sources) + 1)
+        n = thread.by_locator.setdefault(new.locator, thread.last_source + 1)
+        thread.last_source = max(thread.last_source, n)
         thread.sources[n] = Source(
             n=n, locator=new.locator, url=new.url, title=new.title, host=new.host, depth=new.depth, digest=digest
         )

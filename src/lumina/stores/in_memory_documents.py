@@ -14,7 +14,7 @@ Owner = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class KeptDocument:
     id: int
     own: bool
     added_at: str
@@ -22,15 +22,20 @@ class _Kept:
     index: dict[str, bytes]
     words: int
 
+    @classmethod
+    def of(cls, document: NewDocument, id: int, *, own: bool, at: str) -> "KeptDocument":
+        words = sum(len(passage.words) for passage in document.passages)
+        return cls(id=id, own=own, added_at=at, document=document, index=ranking.index(document.passages), words=words)
+
 
 class InMemoryDocuments:
     """A `DocumentStore`."""
 
     def __init__(self) -> None:
-        self._documents: dict[Owner, dict[str, _Kept]] = {}
+        self._documents: dict[Owner, dict[str, KeptDocument]] = {}
         self._last_document = 0
 
-    def _readable(self, scope: SubjectScope) -> Iterator[tuple[Owner, _Kept]]:
+    def _readable(self, scope: SubjectScope) -> Iterator[tuple[Owner, KeptDocument]]:
         for owner in ((scope.tenant, ""), (scope.tenant, scope.subject)):
             for kept in self._documents.get(owner, {}).values():
                 yield owner, kept
@@ -43,14 +48,8 @@ class InMemoryDocuments:
             known = mine.get(document.locator)
             if known is None:
                 self._last_document += 1
-            mine[document.locator] = _Kept(
-                id=known.id if known else self._last_document,
-                own=own,
-                added_at=datetime.now(UTC).isoformat(),
-                document=document,
-                index=ranking.index(document.passages),
-                words=sum(len(passage.words) for passage in document.passages),
-            )
+            id, now = known.id if known else self._last_document, datetime.now(UTC).isoformat()
+            mine[document.locator] = KeptDocument.of(document, id, own=own, at=now)
 
     async def documents(self, scope: SubjectScope, *, under: str = "") -> list[DocumentInfo]:
         found = [kept for _, kept in self._readable(scope) if kept.document.locator.startswith(under)]

@@ -6,6 +6,7 @@ from lumina.memory.embedding import Vector
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt
+from lumina.memory.transfer_lines import AuditLine
 from lumina.memory.turns import IndexedPassage, Source, ThreadInfo, ToolRecord, Turn, TurnPage
 
 Key = tuple[int, int]
@@ -36,6 +37,8 @@ class KeptThread:
     jobs: dict[Key, DeltaJob] = field(default_factory=dict)
     deltas: dict[tuple[int, int, int], AppliedDelta] = field(default_factory=dict)
     state: Snapshot = field(default_factory=Snapshot)
+    last_source: int = 0  # the last number given out
+    expires_at: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,6 +47,7 @@ class KeptSubject:
     threads: dict[str, KeptThread] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     profile: Snapshot = field(default_factory=Snapshot)
+    audit: list[AuditLine] = field(default_factory=list)
 
 
 class Kept:

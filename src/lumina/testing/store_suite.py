@@ -38,6 +38,7 @@ from lumina.testing.store_suite_recall import RecallSuite
 from lumina.testing.store_suite_redo import RedoSuite
 from lumina.testing.store_suite_scope import ScopeSuite
 from lumina.testing.store_suite_state import StateSuite
+from lumina.testing.store_suite_transfer import TransferSuite
 from lumina.testing.store_suite_vectors import VectorSuite
 
 HERE = thread_of()
@@ -343,5 +344,5 @@ class TurnSuite:
                 assert not await call
 
 
-class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite):
+class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite, TransferSuite):
     """All of it. A store that keeps documents runs `lumina.testing.document_suite.DocumentSuite`, too."""

@@ -6,7 +6,7 @@ gets its connection and who is alive; the statements are the same everywhere.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -17,6 +17,7 @@ from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, VectorEnds, WordMatches
+from lumina.memory.transfer_lines import Line
 from lumina.memory.turns import (
     DeltaStatus,
     NewSource,
@@ -34,7 +35,7 @@ from lumina.memory.turns import (
 from lumina.stores.checks import check_moment
 from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
-from lumina.stores.sql import events, ledger, recall, removing, threads, turns
+from lumina.stores.sql import events, ledger, recall, removing, threads, transfer, turns
 from lumina.stores.sql import state as fold
 from lumina.stores.sql import vectors as vector_rows
 
@@ -239,6 +240,14 @@ class SQLStore(ABC):
 
     async def tenant_threads(self, scope: TenantScope) -> list[ThreadScope]:
         return await self._read(vector_rows.tenant_threads, scope)
+
+    # Export and import
+
+    async def export_rows(self, scope: SubjectScope | ThreadScope, take: Callable[[Line], object]) -> None:
+        await self._read(transfer.export, scope, take)
+
+    async def import_rows(self, scope: SubjectScope, read: Callable[[int], Iterable[Line]]) -> None:
+        await self._write(transfer.import_, scope, read)
 
     # Documents
 
