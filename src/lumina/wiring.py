@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from lumina.agent.desk import Limits
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
+    from lumina.memory.schema import Schema
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_SEARCH = "docs"
@@ -60,18 +61,20 @@ async def open_agent(
     zone: str = "UTC",
     clock: Clock = utc_now,
     limits: "Limits | None" = None,
+    schema: "Schema | str | os.PathLike[str] | None" = None,
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
     `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
     missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta
     step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
+    `schema`: declared keys and what must never be stored, or the path of the TOML file that says so.
     """
     from lumina.agent.desk import Desk, Limits
     from lumina.agent.search_agent import SearchAgent
     from lumina.stores.opening import open_store
 
-    chosen = find_model(model)
+    chosen, declared = find_model(model), find_schema(schema)
     store = await open_store(database)
     try:
         desk = Desk(
@@ -82,7 +85,7 @@ async def open_agent(
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
         )
-        return SearchAgent(desk, zone=zone, clock=clock, memory=memory)
+        return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared)
     except BaseException:
         await store.close()
         raise
@@ -125,6 +128,15 @@ def note_taker(model: "Model") -> "NoteTaker":
     return ModelNotes(model)
 
 
+def find_schema(schema: "Schema | str | os.PathLike[str] | None") -> "Schema | None":
+    """The schema in a file, or the one given. UsageError for a file that cannot be read as one."""
+    if schema is None or schema == "":
+        return None
+    from lumina.memory.schema import Schema
+
+    return schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+
+
 def find_search(search: "str | SearchProvider", store: Store) -> "SearchProvider":
     """The search provider that a name stands for. UsageError when it is unknown."""
     if not isinstance(search, str):
@@ -139,8 +151,9 @@ def find_search(search: "str | SearchProvider", store: Store) -> "SearchProvider
 class Threads:
     """Threads without an agent: to read, to show, to list. Close it when done."""
 
-    def __init__(self, store: Store, *, zone: str, clock: Clock) -> None:
+    def __init__(self, store: Store, *, zone: str, clock: Clock, schema: "Schema | None" = None) -> None:
         self.store = store
+        self._schema = schema
         self._zone = zone
         self._clock = clock
 
@@ -156,7 +169,8 @@ class Threads:
     async def thread(self, scope: ThreadScope) -> Thread:
         """The thread. NotFound when there is none: nothing is made here."""
         info = await self.store.thread_info(scope)
-        return Thread(store=self.store, scope=scope, info=info, zone=self._zone, clock=self._clock)
+        return Thread(store=self.store, scope=scope, info=info, zone=self._zone, clock=self._clock,
+                      schema=self._schema)  # fmt: skip
 
     async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
         """The subject's threads, the one asked last first."""
@@ -164,12 +178,14 @@ class Threads:
 
 
 async def open_threads(
-    database: str | os.PathLike[str] | None = None, *, zone: str = "UTC", clock: Clock = utc_now
-) -> Threads:
+    database: str | os.PathLike[str] | None = None, *, zone: str = "UTC", clock: Clock = utc_now,
+    schema: "Schema | str | os.PathLike[str] | None" = None,
+) -> Threads:  # fmt: skip
     """The threads of a database, for a command that asks no model."""
     from lumina.stores.opening import open_store
 
-    return Threads(await open_store(database), zone=zone, clock=clock)
+    declared = find_schema(schema)
+    return Threads(await open_store(database), zone=zone, clock=clock, schema=declared)
 
 
 @asynccontextmanager
