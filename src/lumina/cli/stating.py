@@ -100,9 +100,8 @@ async def history_of(thread: Thread, key: str) -> list[Told]:
 
 def never_noted(key: str, known: Collection[str]) -> NotFound:
     near = near_key(key, known)
-    return NotFound(
-        f"Nothing was ever noted under {key!r}; nothing was changed." + (f" There is {near}." if near else "")
-    )
+    hint = f" There is {near}." if near else ""
+    return NotFound(f"Nothing was ever noted under {key!r}; nothing was changed.{hint}")
 
 
 def say_history(rows: list[Told]) -> None:

@@ -74,9 +74,7 @@ class Told:
         where = f" of {self.until_thread}" if self.until_thread else ""
         by = f" by {self.ended_value}" if self.ended_value else ""
         why = f" ({self.ended_why})" if self.ended_why else ""
-        who = (
-            f", corrected by {self.ended_by}," if by and self.ended_by else f" by {self.ended_by}" * bool(self.ended_by)
-        )
+        who = "" if not self.ended_by else f", corrected by {self.ended_by}," if by else f" by {self.ended_by}"
         return f", {self.ended} at turn {self.until}{where}{by}{who} on {self.ended_day}{why}."
 
 
