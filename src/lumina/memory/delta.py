@@ -210,7 +210,8 @@ class _Desk:
         self.before = Shown(self.previous.answer if self.previous else "")
 
     def accept(self, op: Op, place: int, others: Iterable[Change]) -> Change:
-        if why := self.schema.forbids(op.key, op.value):
+        hides = self.schema.hides(op.value) if op.op == "set" else ""
+        if why := self.schema.forbids(op.key, op.value) or hides:
             raise _No(why)
         # The turn was masked before it was kept, so its words are sought as they read there.
         op = op.model_copy(update={"quote": self.schema.mask(op.quote), "offer": self.schema.mask(op.offer)})
@@ -220,7 +221,7 @@ class _Desk:
             _check_resolution(said, others)
         about = self._about(op, key, said.said_by)
         value = self._value(op, key, said)
-        if why := self.schema.forbids(value) or (op.op == "set" and self.schema.hides(value)):
+        if why := self.schema.forbids(value):
             raise _No(why)
         return Change(
             op=op.op,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lumina.memory.never import KEPT, MARK, Rule, plain
+from lumina.memory.never import MARK, Rule, plain
 from lumina.memory.turns import Message
 
 
@@ -91,7 +91,8 @@ class Masks:
 
 def _masked(text: str, hidden: Sequence[bool]) -> str:
     return "".join(
-        MARK if hide and letter not in KEPT else letter for letter, hide in zip(text, hidden, strict=True)
+        MARK if hide and letter != "-" and not letter.isspace() else letter
+        for letter, hide in zip(text, hidden, strict=True)
     )  # fmt: skip
 
 

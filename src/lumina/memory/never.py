@@ -19,7 +19,6 @@ from lumina.memory.errors import UsageError
 from lumina.memory.evidence import DASHES
 
 MARK = "\u2588"
-KEPT = frozenset(" \t\r\n-")  # they show how a masked text was set, and hide nothing
 MAX_SHAPE = 100  # characters that a shape can match at most
 DIGITS = frozenset("0123456789")
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
