@@ -52,6 +52,7 @@ class Draft:
 
     async def say(self, text: str) -> None:
         """The next piece of what the model writes. What may turn out to be masked is held back until it is certain."""
+        self._think(self._thought.close())  # the thought before it is complete
         await self._say(self._mask.feed(storable(text)))
 
     async def _say(self, text: str) -> None:
