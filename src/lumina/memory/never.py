@@ -338,12 +338,10 @@ class Iban:
         begins = self._begins(text[start : min(last, start + 4)])
         return begins and (last == len(text) or (last + 1 == len(text) and text[last] in " -"))
 
-    @staticmethod
-    def _begins(whole: str) -> bool:
+    def _begins(self, whole: str) -> bool:
         return all(letter in (LETTERS if at < 2 else DIGITS) for at, letter in enumerate(whole[:4]))
 
-    @staticmethod
-    def _is_iban(whole: str) -> bool:
+    def _is_iban(self, whole: str) -> bool:
         return int("".join(map(IBAN_DIGITS.__getitem__, whole[4:] + whole[:4]))) % 97 == 1
 
 
@@ -374,12 +372,10 @@ class Email:
             at -= 1
         return at
 
-    @staticmethod
-    def _domain(letter: str) -> bool:
+    def _domain(self, letter: str) -> bool:
         return letter in ALNUM or letter in ".-" or _spaced_letter(letter)
 
-    @staticmethod
-    def _local(letter: str) -> bool:
+    def _local(self, letter: str) -> bool:
         return letter in ALNUM or letter in "._%+-'" or _spaced_letter(letter)
 
 
