@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AliasChoices, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from lumina.memory.errors import UsageError
 
 FILE = "lumina.toml"
+NAMES = {"schema_file": "schema"}  # fields that cannot bear their setting's name: pydantic has a method called so
 SQLITE = "sqlite:///"
 
 
@@ -72,6 +73,15 @@ class Settings(BaseSettings):
             "nothing that was noted is read for it, and nothing is noted. The turn itself is kept and can be shown."
         ),
         json_schema_extra={"allowed": "on, off"},
+    )
+    schema_file: str = Field(
+        default="",
+        validation_alias=AliasChoices("LUMINA_SCHEMA", "schema"),
+        description="A file that declares which keys are noted, and what must never be stored (TOML or JSON).",
+        json_schema_extra={
+            "allowed": "the path of a file, from LUMINA_HOME if it is relative",
+            "default": "none: every key is taken as it comes",
+        },
     )
     timezone: str = Field(
         default="",
@@ -145,6 +155,11 @@ class Settings(BaseSettings):
         return self.home / self.database_url.removeprefix(SQLITE) if self.database_url else self.home / "lumina.db"
 
     @property
+    def schema_path(self) -> Path | None:
+        """The file with the declared schema, if there is one."""
+        return self.home / Path(self.schema_file).expanduser() if self.schema_file else None
+
+    @property
     def search_chain(self) -> tuple[str, ...]:
         return tuple(self.search.split(","))
 
@@ -177,7 +192,7 @@ def table() -> list[tuple[str, str, str, str]]:
     """(setting, what it means, allowed, default) of every setting, for people."""
     return [
         (
-            f"LUMINA_{name.upper()}",
+            f"LUMINA_{NAMES.get(name, name).upper()}",
             field.description or "",
             _told(name, "allowed"),
             _told(name, "default") or f"`{field.default}`",
@@ -210,7 +225,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(
             f"{path} cannot be read as settings: {error}. Nothing was changed; mend or remove it."
         ) from None
-    known = [name for name in Settings.model_fields if name != "home"]
+    known = [NAMES.get(name, name) for name in Settings.model_fields if name != "home"]
     for key in found:
         if key == "home":
             raise UsageError(
@@ -232,5 +247,6 @@ def _explain(detail: Any, found: dict[str, Any], path: Path) -> str:
 
 
 def _told(name: str, what: str) -> str:
+    name = next((each for each, setting in NAMES.items() if setting == name), name)
     extra = Settings.model_fields[name].json_schema_extra
     return str(extra.get(what, "")) if isinstance(extra, dict) else ""

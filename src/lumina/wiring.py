@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
     from lumina.memory.embedding import Embedder
+    from lumina.memory.schema import Schema
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_SEARCH = "docs"
@@ -66,6 +67,7 @@ async def open_agent(
     limits: "Limits | None" = None,
     embedder: "str | Embedder" = NO_EMBEDDER,
     embedder_url: str = "",
+    schema: "Schema | str | os.PathLike[str] | None" = None,
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
@@ -73,12 +75,13 @@ async def open_agent(
     missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta
     step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
     `embedder`: `none`, `minilm`, `minilm:FOLDER`, `openai:MODEL` (at `embedder_url`), or one of your own.
+    `schema`: declared keys and what must never be stored, or the path of the TOML file that says so.
     """
     from lumina.agent.desk import Desk, Limits
     from lumina.agent.search_agent import SearchAgent
     from lumina.stores.opening import open_store
 
-    chosen = find_model(model)
+    chosen, declared = find_model(model), find_schema(schema)
     vectors = find_embedder(embedder, embedder_url)
     store = await open_store(database)
     try:
@@ -91,7 +94,7 @@ async def open_agent(
             limits=limits or Limits(),
             embedder=vectors,
         )
-        return SearchAgent(desk, zone=zone, clock=clock, memory=memory)
+        return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared)
     except BaseException:
         await store.close()
         raise
@@ -132,6 +135,15 @@ def note_taker(model: "Model") -> "NoteTaker":
     from lumina.agent.delta_step import ModelNotes
 
     return ModelNotes(model)
+
+
+def find_schema(schema: "Schema | str | os.PathLike[str] | None") -> "Schema | None":
+    """The schema in a file, or the one given. UsageError for a file that cannot be read as one."""
+    if schema is None or schema == "":
+        return None
+    from lumina.memory.schema import Schema
+
+    return schema if isinstance(schema, Schema) else Schema.from_toml(schema)
 
 
 def find_search(search: "str | SearchProvider", store: Store) -> "SearchProvider":
@@ -177,8 +189,9 @@ def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None
 class Threads:
     """Threads without an agent: to read, to show, to list. Close it when done."""
 
-    def __init__(self, store: Store, *, zone: str, clock: Clock) -> None:
+    def __init__(self, store: Store, *, zone: str, clock: Clock, schema: "Schema | None" = None) -> None:
         self.store = store
+        self._schema = schema
         self._zone = zone
         self._clock = clock
 
@@ -194,7 +207,8 @@ class Threads:
     async def thread(self, scope: ThreadScope) -> Thread:
         """The thread. NotFound when there is none: nothing is made here."""
         info = await self.store.thread_info(scope)
-        return Thread(store=self.store, scope=scope, info=info, zone=self._zone, clock=self._clock)
+        return Thread(store=self.store, scope=scope, info=info, zone=self._zone, clock=self._clock,
+                      schema=self._schema)  # fmt: skip
 
     async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
         """The subject's threads, the one asked last first."""
@@ -202,12 +216,14 @@ class Threads:
 
 
 async def open_threads(
-    database: str | os.PathLike[str] | None = None, *, zone: str = "UTC", clock: Clock = utc_now
-) -> Threads:
+    database: str | os.PathLike[str] | None = None, *, zone: str = "UTC", clock: Clock = utc_now,
+    schema: "Schema | str | os.PathLike[str] | None" = None,
+) -> Threads:  # fmt: skip
     """The threads of a database, for a command that asks no model."""
     from lumina.stores.opening import open_store
 
-    return Threads(await open_store(database), zone=zone, clock=clock)
+    declared = find_schema(schema)
+    return Threads(await open_store(database), zone=zone, clock=clock, schema=declared)
 
 
 @asynccontextmanager

@@ -253,3 +253,22 @@ def test_a_correction_is_replaced_only_by_what_a_later_question_says():
         ("Pro", "operator", False),
         ("Basic", "user", True),
     ]
+
+
+async def test_a_correction_is_a_persons_word_and_no_answer_takes_it_back():
+    """Whatever the correction was about: a fact, an issue that an answer opened, a decision that an answer made."""
+    from lumina import open_thread
+
+    async with await open_thread(None, deltas=True) as thread:
+        await thread.record(await thread.context("hm"), "We decided to buy it. The invoice is still open.")
+        wishes = [
+            {"op": "decide", "key": "purchase", "quote": "We decided to buy it"},
+            {"op": "open", "key": "invoice", "quote": "The invoice is still open"},
+        ]
+        await thread.apply({"ops": wishes})
+        await thread.correct("retract", "purchase", by="Ann", why="nobody decided that")
+        await thread.correct("resolve", "invoice", by="Ann")
+        await thread.record(await thread.context("and?"), "We decided to buy it. The invoice is still open.")
+        noting = await thread.apply({"ops": wishes})
+        assert {outcome.kind for outcome in noting.outcomes} == {"hidden"}
+        assert (await thread.state()).current() == ()

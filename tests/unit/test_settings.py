@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lumina.memory.errors import UsageError
-from lumina.settings import Settings, load, machine_zone, refused, table
+from lumina.settings import NAMES, Settings, load, machine_zone, refused, table
 
 
 @pytest.fixture
@@ -130,5 +130,5 @@ def test_the_machine_has_a_zone_even_when_it_does_not_tell(monkeypatch: pytest.M
 
 
 def test_the_table_for_people_names_every_setting() -> None:
-    assert [row[0] for row in table()] == [f"LUMINA_{name.upper()}" for name in Settings.model_fields]
+    assert [row[0] for row in table()] == [f"LUMINA_{NAMES.get(name, name).upper()}" for name in Settings.model_fields]
     assert all(all(row) for row in table())

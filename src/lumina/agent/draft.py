@@ -17,6 +17,7 @@ from lumina.agent.ledger import Ledger
 from lumina.agent.storable import storable
 from lumina.agent.support import SourceText, Support, support
 from lumina.agent.turn_log import TurnLog
+from lumina.memory.masking import Masks, MaskStream
 from lumina.memory.turns import Citation
 
 LONG = 20_000  # characters; a longer source is indexed in a thread of its own
@@ -28,7 +29,11 @@ NOTHING = Support(score=0.0, checkable=False, passage=(), missing=())
 class Draft:
     """`answer`, `cited` (numbers in the order of first use) and `citations` are what will be stored."""
 
-    def __init__(self, *, log: TurnLog, ledger: Ledger) -> None:
+    def __init__(self, *, log: TurnLog, ledger: Ledger, masks: Masks | None = None) -> None:
+        """`masks` hide what must never be kept, before anything else is made of the text."""
+        self._masks = masks or Masks()
+        self._mask = MaskStream(self._masks)
+        self._thought = MaskStream(self._masks)
         self.answer = ""
         self.thought = 0  # characters
         self.citations: list[Citation] = []
@@ -46,7 +51,11 @@ class Draft:
         return tuple(dict.fromkeys(citation.n for citation in self.citations))
 
     async def say(self, text: str) -> None:
-        """The next piece of what the model writes."""
+        """The next piece of what the model writes. What may turn out to be masked is held back until it is certain."""
+        self._think(self._thought.close())  # the thought before it is complete
+        await self._say(self._mask.feed(storable(text)))
+
+    async def _say(self, text: str) -> None:
         if self._stream is None:
             if not text.strip():
                 return
@@ -54,16 +63,23 @@ class Draft:
             if self.answer:
                 self._add(PARAGRAPH)
             self._part = len(self.answer)
-        self._take(self._stream.feed(storable(text)))
+        self._take(self._stream.feed(text))
         await self._settle(self.answer.rfind(PARAGRAPH, self._settled) + 1)
 
     def think(self, text: str) -> None:
         """What a reasoning model writes before it answers: shown, never stored in the answer."""
         self.thought += len(text)
-        self._log.gather(Thinking(thread=self._log.scope.thread, turn=self._log.seq, text=storable(text)))
+        self._think(self._thought.feed(storable(text)))
+
+    def _think(self, text: str) -> None:
+        if text:
+            self._log.gather(Thinking(thread=self._log.scope.thread, turn=self._log.seq, text=text))
 
     async def end_part(self) -> str:
         """The model's response is complete, or has broken off: what it wrote, as the answer holds it."""
+        self._think(self._thought.close())
+        if rest := self._mask.close():
+            await self._say(rest)
         if self._stream is None:
             return ""
         stream, self._stream = self._stream, None

@@ -32,6 +32,7 @@ from lumina.agent.model_messages import model_messages
 from lumina.agent.storable import storable
 from lumina.agent.toolbox import Toolbox
 from lumina.memory.context import Context, continued
+from lumina.memory.masking import Masks
 from lumina.memory.receipt import Item
 from lumina.memory.rendering import tool_messages
 from lumina.memory.thread import Thread
@@ -79,7 +80,7 @@ class Loop:
             said = await self._draft.end_part()
             if isinstance(response, Outcome):
                 return response
-            calls = asked_for(response)
+            calls = asked_for(response, self._thread.schema.masks)
             if not calls:
                 return how_it_ended(response)
             if not last:
@@ -166,12 +167,13 @@ def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
     ]
 
 
-def asked_for(response: ModelResponse) -> list[ToolCall]:
+def asked_for(response: ModelResponse, masks: Masks) -> list[ToolCall]:
+    """The calls as they are kept, carried out and shown to the model again."""
     return [
         ToolCall(
             id=storable(part.tool_call_id),
             name=storable(part.tool_name),
-            arguments=storable(part.args if isinstance(part.args, str) else part.args_as_json_str()),
+            arguments=masks.json_text(storable(part.args if isinstance(part.args, str) else part.args_as_json_str())),
         )
         for part in response.tool_calls
     ]

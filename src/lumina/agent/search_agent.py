@@ -25,6 +25,7 @@ from lumina.agent.turn_log import follow
 from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, Counter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.incoming import check_text
+from lumina.memory.schema import Schema
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
 from lumina.memory.thread import CLOSING_SECONDS, TEMPORARY_FOR, Clock, Thread, utc_now
@@ -37,9 +38,14 @@ Key = tuple[ThreadScope, int, int]  # a turn: thread, seq, attempt
 
 class SearchAgent:
     """Made by `lumina.wiring.open_agent`. `zone` is the asker's time zone. With `memory=False` each
-    question stands alone: no earlier turn, state or profile is read for it, and nothing is noted from it."""
+    question stands alone: no earlier turn, state or profile is read for it, and nothing is noted from it. `schema`
+    declares keys and what is masked before it is kept or sent."""
 
-    def __init__(self, desk: Desk, *, zone: str = "UTC", clock: Clock = utc_now, memory: bool = True) -> None:
+    def __init__(
+        self, desk: Desk, *, zone: str = "UTC", clock: Clock = utc_now, memory: bool = True,
+        schema: Schema | None = None,
+    ) -> None:  # fmt: skip
+        self.schema = schema
         self.desk = desk
         self.zone = zone
         self._clock = clock
@@ -101,7 +107,7 @@ class SearchAgent:
         info = await self.store.open_thread(scope, deltas=self._memory, expires_at=expires, now=now)
         thread = Thread(
             store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory,
-            calibration=self.desk.calibration, embedder=self.desk.embedder,
+            calibration=self.desk.calibration, embedder=self.desk.embedder, schema=self.schema,
         )  # fmt: skip
         if turn := self._unended.get(scope):
             await end_interrupted(self.desk, thread, turn)

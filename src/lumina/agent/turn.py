@@ -72,7 +72,7 @@ class Answering:
         )  # fmt: skip
         self._thread_log = thread_log(desk.store, desk.bell, thread.scope)
         self._ledger = Ledger(store=desk.store, scope=thread.scope, seq=turn.seq, attempt=turn.attempt)
-        self._draft = Draft(log=self._log, ledger=self._ledger)
+        self._draft = Draft(log=self._log, ledger=self._ledger, masks=thread.schema.masks)
         self._context: Context | None = None
         self._tools: Tools | None = None
         self._loop: Loop | None = None

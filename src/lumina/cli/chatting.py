@@ -13,13 +13,14 @@ from lumina.cli.place import agent_at, check_name, check_temporary, chosen_threa
 from lumina.cli.remembered import say_sources, say_state
 from lumina.cli.screen import cells, complain, flat, note, say, styled
 from lumina.cli.showing import account_of, say_account
+from lumina.cli.stating import history_of, say_history
 from lumina.cli.working import Worker
 from lumina.memory.errors import LuminaError, NotFound, UsageError
 from lumina.memory.scope import ThreadScope
 
 COMMANDS = {
     "/sources": "the sources of this conversation, by number, and what cites them",
-    "/state": "what was noted: about you, and in this conversation",
+    "/state": "what was noted: about you, and in this conversation (/state home.city: all that a key ever was)",
     "/show": "what the model saw in the last turn, and why (/show 3: in turn 3)",
     "/again": "answer the last question again (/again 3: that of turn 3); what came after it is superseded",
     "/edit": "ask something else in the place of the last question: /edit QUESTION (/edit #3 QUESTION: of turn 3)",
@@ -158,6 +159,9 @@ async def _command(agent: SearchAgent, scope: ThreadScope, line: str) -> None:
         await say_sources(agent.store, scope)
     elif name == "/state":
         thread = await agent.thread(scope)
+        if rest:
+            say_history(await history_of(thread, rest))
+            return
         say_state(await thread.profile(), await thread.state())
     elif name == "/show":
         if rest and not (rest.isascii() and rest.isdigit() and len(rest) < 9 and int(rest)):

@@ -13,6 +13,7 @@ import typer
 
 from lumina.cli import transfer_commands
 from lumina.cli.reindex_commands import register_reindex
+from lumina.cli.state_commands import state
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 docs = typer.Typer(help="The documents that answers are quoted from.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(docs, name="docs")
+app.add_typer(state, name="state")
 
 ThreadOption = Annotated[
     str, typer.Option("--thread", "-t", metavar="NAME", help="The conversation to go on with. A new name begins one.")

@@ -30,12 +30,13 @@ async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
     return await open_agent(
         database=chosen.database_path, model=model or chosen.model, search=chosen.search,
         memory=chosen.memory == "on", zone=chosen.zone, embedder=chosen.embedder, embedder_url=chosen.embedder_url,
+        schema=chosen.schema_path,
     )  # fmt: skip
 
 
 async def threads_at(chosen: Settings) -> Threads:
     """The conversations, for a command that asks no model."""
-    return await open_threads(chosen.database_path, zone=chosen.zone)
+    return await open_threads(chosen.database_path, zone=chosen.zone, schema=chosen.schema_path)
 
 
 def check_name(name: str, go_on: bool) -> None:

@@ -6,7 +6,7 @@ before the question last. Instructions and question always fit, or the turn is r
 is an item of the receipt; the text comes from `lumina.memory.rendering`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -76,6 +76,7 @@ class Inputs:
     names: Mapping[int, SourceName] = field(default_factory=dict)
     unnoted: Sequence[int] = ()  # seqs older than the newest turns whose delta was never applied
     look_back: bool = False
+    declared: Callable[[str], object] = lambda _: None  # whether a key is declared: such entries come first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -245,7 +246,7 @@ def _entry_items(inputs: Inputs, material: Material, room: _Room) -> list[Item]:
     limit = min(room.shares.state, room.left)
     chosen: dict[int, Item] = {}
     left_out: list[str] = []
-    for place in sorted(range(len(entries)), key=lambda at: _claim(entries[at], asked)):
+    for place in sorted(range(len(entries)), key=lambda at: _claim(entries[at], asked, inputs)):
         item = entry_item(entries[place])
         tokens = inputs.counter.count(entry_line(item, material) + "\n") + 1
         if tokens <= limit and room.take_line(tokens):
@@ -265,11 +266,13 @@ def _entry_items(inputs: Inputs, material: Material, room: _Room) -> list[Item]:
     return items
 
 
-def _claim(entry: Entry, asked: set[str]) -> tuple[int, int, int]:
-    """Open issues, decisions, entries that share a word with the question, then the newest."""
-    rank = {"issue": 0, "decision": 1}.get(entry.kind, 3)
-    if rank == 3 and asked.intersection(content_words(f"{entry.key.replace('.', ' ')} {entry.value}")):
+def _claim(entry: Entry, asked: set[str], inputs: Inputs) -> tuple[int, int, int]:
+    """Open issues, decisions, declared keys, entries that share a word with the question, then the newest."""
+    rank = {"issue": 0, "decision": 1}.get(entry.kind, 4)
+    if rank == 4 and inputs.declared(entry.key):
         rank = 2
+    if rank == 4 and asked.intersection(content_words(f"{entry.key.replace('.', ' ')} {entry.value}")):
+        rank = 3
     return (rank, -entry.number, -entry.correction)
 
 

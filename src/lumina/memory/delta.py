@@ -7,8 +7,8 @@ source, and findings from sentences that carry the source's number (promise 6). 
 was talked into, because none of it rests on what the model says about itself.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from lumina.memory.change import MAX_VALUE, About, Change, Kind, Operation, Quote, SaidBy, dump_changes, load_changes
 from lumina.memory.consent import assents, goes_on
@@ -19,15 +19,13 @@ from lumina.memory.evidence import (
     Shown,
     Span,
     in_one_line,
-    normalised,
     overlapping,
     plain_line,
-    same,
     sentences,
-    verbatim,
 )
 from lumina.memory.keys import MAX_KEY, near_key, normal_key
 from lumina.memory.note import DeltaRequest, Note, NoteError, Op, Refused, delta_request, parse_note
+from lumina.memory.schema import DeclaredKey, Schema
 from lumina.memory.state import State
 from lumina.memory.turns import Part, Turn
 
@@ -79,14 +77,15 @@ def check(
     read_sources: bool,
     thread: str = "",
     cited: Sequence[tuple[int, int, int]] | None = None,
-    declared: Mapping[str, Collection[str]] | None = None,
+    schema: Schema | None = None,
     second_try: bool = False,
 ) -> Checked:
     """What of `note` may be believed about `turn`.
 
     `profile` is None where none is read or written; everything then stays in the thread. `thread` is its id, kept
     with what goes to the profile. `cited`: (n, start, end) of each cited sentence in the answer, found here if None.
-    `declared`: keys with their only allowed values. `second_try`: new keys that nearly equal others are accepted.
+    `schema`: what is declared, and what may never be stored. `second_try`: new keys that nearly equal others are
+    accepted.
     """
     desk = _Desk(
         turn=turn,
@@ -96,7 +95,7 @@ def check(
         read_sources=read_sources,
         thread=thread,
         cited=cited,
-        declared=declared or {},
+        schema=schema or Schema(),
         second_try=second_try,
     )
     accepted: dict[int, Change] = {}
@@ -109,7 +108,8 @@ def check(
             refused.append(Refused(op=op.op, key=plain_line(op.key, MAX_KEY), reason=no.reason, again=no.again))
         except UsageError as error:
             refused.append(Refused(op=op.op, key=plain_line(op.key, MAX_KEY), reason=str(error)))
-    return Checked(changes=tuple(accepted[place] for place in sorted(accepted)), refused=tuple(refused))
+    told = tuple(replace(no, key=desk.schema.mask(no.key), reason=desk.schema.mask(no.reason)) for no in refused)
+    return Checked(changes=tuple(accepted[place] for place in sorted(accepted)), refused=told)
 
 
 def correct(
@@ -124,11 +124,15 @@ def correct(
     why: str = "",
     about: About = "thread",
     thread: str = "",
+    schema: Schema | None = None,
 ) -> Change:
-    """A person's correction after `turn`, the `correction`-th there (from 1). Raises UsageError."""
+    """A person's correction after `turn`, the `correction`-th there (from 1). Raises UsageError; `schema` holds for
+    whoever corrects too."""
     path, text = normal_key(key), in_one_line(value)
     if path is None:
         raise UsageError(f"{plain_line(key, MAX_KEY)!r} is not a key. Write it like home.city.")
+    if schema is not None:
+        text = _declared_value(schema, op, path, text, (by, why))
     return Change(
         op=op,
         kind=KIND_OF[op],
@@ -145,6 +149,22 @@ def correct(
         by=in_one_line(by),
         why=in_one_line(why),
     )
+
+
+def _declared_value(schema: Schema, op: Operation, key: str, value: str, beside: Iterable[str]) -> str:
+    """A corrected value as the schema keeps it. UsageError with the reason."""
+    ends = op in ("retract", "resolve")
+    if why := schema.forbids(key, value, *beside) or ("" if ends else schema.refuses(key)):
+        raise UsageError(f"The correction cannot be made: {why}. Nothing was changed.")
+    declared = schema.of(key)
+    if ends or declared is None:
+        return value
+    kept = declared.typed(value)
+    if kept is None:
+        raise UsageError(
+            f"{key} must be {declared.allows()[:200]}, not {plain_line(value, 100)!r}. Nothing was changed."
+        )
+    return kept
 
 
 class _No(Exception):
@@ -178,7 +198,7 @@ class _Desk:
     read_sources: bool
     thread: str
     cited: Sequence[tuple[int, int, int]] | None
-    declared: Mapping[str, Collection[str]]
+    schema: Schema
     second_try: bool
     question: Shown = field(init=False)
     answer: Shown = field(init=False)
@@ -190,16 +210,24 @@ class _Desk:
         self.before = Shown(self.previous.answer if self.previous else "")
 
     def accept(self, op: Op, place: int, others: Iterable[Change]) -> Change:
+        hides = self.schema.hides(op.value) if op.op == "set" else ""
+        if why := self.schema.forbids(op.key, op.value) or hides:
+            raise _No(why)
+        # The turn was masked before it was kept, so its words are sought as they read there.
+        op = op.model_copy(update={"quote": self.schema.mask(op.quote), "offer": self.schema.mask(op.offer)})
         key = self._key(op, {other.key for other in others})
         said = self._evidence(op, key)
         if op.op == "resolve":
             _check_resolution(said, others)
         about = self._about(op, key, said.said_by)
+        value = self._value(op, key, said)
+        if why := self.schema.forbids(value):
+            raise _No(why)
         return Change(
             op=op.op,
             kind="finding" if said.said_by == "source" else self._kind(op, key),
             key=key,
-            value=self._value(op, key, said),
+            value=value,
             about=about,
             said_by=said.said_by,
             seq=self.turn.seq,
@@ -217,10 +245,12 @@ class _Desk:
         key = normal_key(op.key)
         if key is None:
             raise _No("its key is not a dotted lower-case path such as home.city", again=True)
-        known = others | self.state.keys() | (self.profile.keys() if self.profile else set()) | set(self.declared)
-        near = near_key(key, known)
+        standing = self.state.keys() | (self.profile.keys() if self.profile else set())
+        near = near_key(key, others | standing | self.schema.names())
         if near and not self.second_try:
             raise _No(f"its key nearly equals {near}: use that one, or repeat yours if it is another thing", again=True)
+        if (why := self.schema.refuses(key)) and not (op.op in ("retract", "resolve") and key in standing):
+            raise _No(why)
         return key
 
     def _evidence(self, op: Op, key: str) -> _Evidence:
@@ -287,7 +317,12 @@ class _Desk:
         if self.profile is None or said_by != "user":
             return "thread"
         here, there = self.state.get(key), self.profile.get(key)
-        if (op.op in ("retract", "resolve") or not op.about) and bool(here) != bool(there):
+        ends = op.op in ("retract", "resolve")
+        if ends and bool(here) != bool(there):
+            return "thread" if here else "subject"
+        if about := self.schema.about(key, "issue" if op.op in ("open", "resolve") else "fact"):
+            return about
+        if not op.about and bool(here) != bool(there):
             return "thread" if here else "subject"
         return op.about or "thread"
 
@@ -302,19 +337,16 @@ class _Desk:
         if CONTROLS.search(written):
             raise _No("its value holds a control character")
         value = self._find_value(written, key, (said.words, said.offered))
-        if value is None and key in self.declared:
-            raise _No(f"its value is none of {', '.join(sorted(self.declared[key]))[:200]}", again=True)
+        declared = self.schema.of(key)
+        if value is None and declared is not None and declared.type != "text":
+            where = "" if declared.typed(written) is None else ", which its quote says"
+            raise _No(f"its value must be {declared.allows()[:200]}{where}", again=True)
         if value is None:
             raise _No("its value does not stand in its quote", again=True)
         return value
 
     def _find_value(self, written: str, key: str, texts: Iterable[str]) -> str | None:
-        if key in self.declared:
-            return next((value for value in self.declared[key] if same(value, written)), None)
-        for text in filter(None, texts):
-            if value := verbatim(written, text) or normalised(written, text, self.turn.day):
-                return value
-        return None
+        return (self.schema.of(key) or DeclaredKey(key=key)).quoted(written, texts, self.turn.day)
 
 
 def _check_resolution(said: _Evidence, others: Iterable[Change]) -> None:

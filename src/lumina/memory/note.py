@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, field_
 from lumina.memory.change import Operation, reason_of
 from lumina.memory.errors import UsageError
 from lumina.memory.evidence import SURROGATE, pieces, plain_line
+from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.state import Entry, State
 from lumina.memory.turns import Message, Turn
 from lumina.memory.vendor_forms import anthropic_messages, openai_messages
@@ -60,6 +61,12 @@ Answer with one JSON object and nothing else:
 "followups": up to three short questions the person may want to ask next, in their language.
 "title": a few words in the person's language if title_wanted is true, else "".
 """
+# Added where a schema declares something; without one the instructions are what they always were.
+DECLARED = """
+"declared_keys" in the JSON are the keys that these notes are kept for: use one where it fits, with a value of the \
+form that it says. A choice may be made from what the quote means; it need not stand in the quote. "other_keys" says \
+whether any other key can be used.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +75,9 @@ class DeltaRequest:
 
     `messages` is what a language model is sent; the other fields are the same material for code that needs no prose.
     `previous_answer` is the answer of the turn before (a confirmation quotes the offer in it). `keys` are the current
-    keys with their values; a delta must reuse them. `read_sources` says whether this turn read any.
+    keys with their values; a delta must reuse them. `entries` are the same with kind, day and whom they are about: a
+    key can stand in the thread and in the profile, and as more than one kind. `read_sources` says whether this turn
+    read any. `schema` is what was declared.
     """
 
     seq: int
@@ -80,6 +89,8 @@ class DeltaRequest:
     read_sources: bool
     title_wanted: bool
     messages: tuple[Message, ...]
+    entries: tuple[Entry, ...] = ()
+    schema: Schema = NOTHING_DECLARED
 
     def openai(self) -> list[dict[str, Any]]:
         """The messages of an OpenAI chat completion request."""
@@ -175,8 +186,10 @@ def delta_request(
     read_sources: bool,
     title_wanted: bool = False,
     refused: Sequence[Refused] = (),
+    schema: Schema | None = None,
 ) -> DeltaRequest:
     """The question about `turn`. `previous` is the live turn before it; `refused` what a first answer got wrong."""
+    schema = schema or NOTHING_DECLARED
     entries = [*(profile.current() if profile else ()), *state.current()]
     before = previous.answer if previous else ""
     told = {
@@ -186,13 +199,14 @@ def delta_request(
         "previous_answer": _told(before),
         "day": turn.day,
         "title_wanted": title_wanted,
+        **(schema.told() if schema.declares else {}),
         **_notes(entries, f"{turn.question}\n{turn.answer}\n{before}"),
     }
     if refused:
         told["refused"] = [{"op": each.op, "key": each.key, "why": each.reason} for each in refused]
     asked = "Your last answer was refused in part. Answer again in full." if refused else "The turn:"
     messages = (
-        Message(role="system", content=INSTRUCTIONS),
+        Message(role="system", content=INSTRUCTIONS + (DECLARED if schema.declares else "")),
         Message(role="user", content=f"{asked}\n{_fenced(told)}"),
     )
     return DeltaRequest(
@@ -205,6 +219,8 @@ def delta_request(
         read_sources=read_sources,
         title_wanted=title_wanted,
         messages=messages,
+        entries=tuple(entries),
+        schema=schema,
     )
 
 

@@ -23,6 +23,7 @@ from lumina.memory.delta import (
 from lumina.memory.errors import LuminaError, NotFound, StoreError, UsageError
 from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import RENDERING, entry_item
+from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.state import Outcome, State, fold
 from lumina.memory.store import DROPPED, AppliedDelta, DeltaJob, Snapshot, Store, StoredReceipt, VersionConflict
@@ -100,9 +101,29 @@ async def load_profile(store: Store, scope: SubjectScope) -> Loaded:
         return Loaded(version=snapshot.version, state=state, unreadable=snapshot.body)
 
 
+async def state_as_of(store: Store, scope: ThreadScope, seq: int) -> State:
+    """The state of a thread after turn `seq`, corrections after that turn included."""
+    _check_seq(seq)
+    return fold([load_changes(delta.changes) for delta in await store.deltas(scope)], as_of=seq)
+
+
+async def profile_as_of(store: Store, scope: ThreadScope, seq: int) -> State:
+    """The profile after turn `seq` of this thread: all that was said in any thread of the subject until then."""
+    _check_seq(seq)
+    before = (await store.recent_turns(scope, limit=1, before=seq + 1)).turns
+    number = before[-1].number if before else 0
+    deltas = [load_changes(delta.changes) for delta in await store.subject_deltas(scope.of_subject)]
+    return fold(deltas, about="subject", as_of=number)
+
+
+def _check_seq(seq: object) -> None:
+    if not isinstance(seq, int) or isinstance(seq, bool) or seq < 1:
+        raise UsageError(f"as_of is the number of a turn, from 1, not {seq!r}.")
+
+
 async def ask(
     store: Store, scope: ThreadScope, *, seq: int = 0, attempt: int = 0, refused: Sequence[Refused] = (),
-    model: str = "",
+    model: str = "", schema: Schema = NOTHING_DECLARED,
 ) -> DeltaRequest | None:  # fmt: skip
     """The question about the turn `seq`, or the oldest one that waits; None when none does. Its receipt is kept."""
     job = await _job(store, scope, seq, "waiting", attempt)
@@ -114,10 +135,13 @@ async def ask(
     profile = State(about="subject") if info.temporary else (await load_profile(store, scope.of_subject)).state
     request = delta_request(
         turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources, title_wanted=wanted,
-        refused=refused,
+        refused=refused, schema=schema,
     )  # fmt: skip
     earlier = await store.receipts(scope, turn.seq, turn.attempt)
     items = [Item(kind="turn noted", seq=turn.seq, attempt=turn.attempt)]
+    if schema.declares:  # what the model was told of it can be shown again, whatever becomes of the file
+        told = await store.put_text(scope.of_subject, schema.to_json())
+        items.insert(0, Item(kind="instructions", digest=told))
     if previous is not None:
         items.append(Item(kind="turn", seq=previous.seq, attempt=previous.attempt))
     items += [entry_item(entry) for entry in (*profile.current(), *state.current())]
@@ -133,7 +157,9 @@ async def ask(
     return request
 
 
-async def take(store: Store, scope: ThreadScope, reply: str, *, seq: int = 0, attempt: int = 0) -> Noting:
+async def take(
+    store: Store, scope: ThreadScope, reply: str, *, seq: int = 0, attempt: int = 0, schema: Schema = NOTHING_DECLARED
+) -> Noting:
     """Keeps a model's reply about turn `seq` (or the oldest that waits) and applies it.
 
     NoteError when the reply cannot be read: that counts as a try, and after MAX_TRIES the delta is set aside. NotFound
@@ -152,15 +178,16 @@ async def take(store: Store, scope: ThreadScope, reply: str, *, seq: int = 0, at
     try:
         parse_note(reply)
     except UsageError as error:
-        await give_up(store, scope, job, str(error))
+        await give_up(store, scope, job, schema.mask(str(error)))
         raise
-    await store.answer_delta(scope, job.seq, job.attempt, reply)
-    return await _apply(store, scope, await _job(store, scope, job.seq, "answered", job.attempt) or job, reply)
+    await store.answer_delta(scope, job.seq, job.attempt, schema.masks.json_text(reply))
+    job = await _job(store, scope, job.seq, "answered", job.attempt) or job
+    return await _apply(store, scope, job, reply, schema)
 
 
-async def settle(store: Store, scope: ThreadScope) -> list[Noting]:
+async def settle(store: Store, scope: ThreadScope, *, schema: Schema = NOTHING_DECLARED) -> list[Noting]:
     """Applies what was answered and not applied: by a process that died, or by another one a moment ago."""
-    return [await _apply(store, scope, job, job.answer) for job in await store.delta_jobs(scope, "answered")]
+    return [await _apply(store, scope, job, job.answer, schema) for job in await store.delta_jobs(scope, "answered")]
 
 
 async def give_up(store: Store, scope: ThreadScope, job: DeltaJob, reason: str) -> str:
@@ -170,24 +197,25 @@ async def give_up(store: Store, scope: ThreadScope, job: DeltaJob, reason: str) 
     return reason if last else ""
 
 
-async def _apply(store: Store, scope: ThreadScope, job: DeltaJob, reply: str) -> Noting:
+async def _apply(store: Store, scope: ThreadScope, job: DeltaJob, reply: str, schema: Schema) -> Noting:
     try:
         note = parse_note(reply)
+        note.title, note.followups = schema.mask(note.title), [schema.mask(each) for each in note.followups]
         for _ in range(MAX_RACES):
-            noting = await _fold(store, scope, job, note)
+            noting = await _fold(store, scope, job, note, schema)
             if noting is not None:
                 return noting
         raise StoreError(f"Turn {job.seq}'s delta lost {MAX_RACES} races for the state; it stays for the next opening.")
     except LuminaError as error:
         # A reply that can never be applied must not hold the thread up (CASES D5).
-        aside = await give_up(store, scope, job, str(error))
+        aside = await give_up(store, scope, job, schema.mask(str(error)))
         return Noting(seq=job.seq, attempt=job.attempt, set_aside=aside)
     except Exception as fault:  # nor one that this program stumbles over
         aside = await give_up(store, scope, job, f"applying it failed: {fault!r}"[:MAX_REASON])
         return Noting(seq=job.seq, attempt=job.attempt, set_aside=aside)
 
 
-async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note) -> Noting | None:
+async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note, schema: Schema) -> Noting | None:
     """One try. None when somebody else was faster."""
     turn, previous = await _turns(store, scope, job)
     info = await store.thread_info(scope)
@@ -196,7 +224,7 @@ async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note) -> 
     state, profile = held.state, held_profile.state if held_profile else None
     checked = check(
         note, turn=turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources,
-        thread=scope.thread, second_try=job.tries > 0,
+        thread=scope.thread, second_try=job.tries > 0, schema=schema,
     )  # fmt: skip
     if checked.again and not job.tries:
         await store.fail_delta(scope, job.seq, job.attempt, "refused in part: asked again", set_aside=False)

@@ -8,6 +8,7 @@ from lumina.memory.delta import Refused, delta_request
 from lumina.memory.errors import NotFound, StoreError
 from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import RENDERING, EntryRef, Material, Noted, entry_ref, render, tool_messages
+from lumina.memory.schema import Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredReceipt
@@ -122,6 +123,7 @@ def _delta_messages(
         read_sources=turn.read_sources,
         title_wanted=receipt.title_wanted,
         refused=refused,
+        schema=Schema.from_json(material.instructions) if material.instructions else None,
     ).messages
 
 

@@ -17,23 +17,28 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lumina.memory import noting, refolding
 from lumina.memory.budget import DEFAULT_BUDGET, Calibration, Counter
+from lumina.memory.change import About, Operation
 from lumina.memory.context import Context, Inputs, Recollection, build_context
+from lumina.memory.correcting import correct_state
 from lumina.memory.delta import DeltaRequest, Refused
 from lumina.memory.embedding import Embedder
 from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.incoming import check_budget, check_text, exchanges_of
+from lumina.memory.keys import normal_key
 from lumina.memory.looking_back import recollect
 from lumina.memory.meaning import Meaning
 from lumina.memory.passages import passages_of
+from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.showing import Shown, show_turn
-from lumina.memory.state import State
+from lumina.memory.state import Outcome, State
 from lumina.memory.store import Store, StoredReceipt
+from lumina.memory.telling import Told, tell_history
 from lumina.memory.turns import (
     Message,
     NewTurn,
@@ -62,15 +67,16 @@ class Thread:
 
     `zone` is the asker's time zone (IANA name): days shown to a model are days there. `clock` gives aware UTC times.
     `counter` counts tokens; without one they are counted by script, by a `calibration` that `calibrate` teaches.
-    `embedder` makes vectors, beside the turns. With `remembers=False` each question stands alone: turns are kept, but
-    nothing that came before is read for a context, and nothing is noted. A temporary thread reads and writes no
-    profile and is deleted a day after it was made.
+    `embedder` makes vectors, beside the turns. `schema` declares keys, and what is masked in every text before it is
+    kept or sent. With `remembers=False` each question stands alone: turns are kept, but nothing that came before is
+    read for a context, and nothing is noted. A temporary thread reads and writes no profile and is deleted a day after
+    it was made.
     """
 
     def __init__(
         self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str = "UTC", clock: Clock = utc_now,
         counter: Counter | None = None, calibration: Calibration | None = None, remembers: bool = True,
-        embedder: Embedder | None = None,
+        embedder: Embedder | None = None, schema: Schema | None = None,
     ) -> None:  # fmt: skip
         self.store = store
         self.scope = scope
@@ -81,6 +87,7 @@ class Thread:
         self.clock = clock
         self.calibration = calibration or Calibration()
         self._counter = counter
+        self.schema = schema or NOTHING_DECLARED
         self.meaning = Meaning(store=store, scope=scope, embedder=embedder) if embedder and remembers else None
         self._embedding: asyncio.Task[int] | None = None
         try:
@@ -149,6 +156,7 @@ class Thread:
         check_text("instructions", instructions)
         check_text("model", model)
         check_budget(budget)
+        question = self.schema.mask(question)
         await self.settle()
         seq, attempt = (turn.seq, turn.attempt) if turn else await self._place(instead_of)
         recent = await self.store.recent_turns(self.scope, limit=READ, before=turn.seq if turn else instead_of)
@@ -176,6 +184,7 @@ class Thread:
             names=await self._names(recent.turns, recalled),
             unnoted=await self.store.unnoted(self.scope, before=window.start) if self.deltas else (),
             look_back=look_back and self.remembers,
+            declared=self.schema.of,
         ))  # fmt: skip
         if turn is not None:
             await self.save_receipt(turn, context)
@@ -204,14 +213,16 @@ class Thread:
         if status == "running":
             raise UsageError("A recorded turn has ended: status is complete, partial or failed.")
         new = self._new_turn(context.question, client_id)
+        exchanges = self.schema.masks.messages(exchanges_of(messages, answer))
+        answer = self.schema.mask(answer)
         end = TurnEnd(
             seq=0,
             attempt=0,
             answer=answer,
             status=status,
             reason=reason,
-            exchanges=exchanges_of(messages, answer),
-            passages=passages_of(context.question, answer),
+            exchanges=exchanges,
+            passages=passages_of(new.question, answer),
             window_start=context.window_start,
             delta="waiting" if self.deltas else "none",
         )
@@ -222,17 +233,48 @@ class Thread:
 
     # What changed
 
-    async def state(self) -> State:
-        """Facts, open issues, decisions and findings of this thread, as folded so far; none if it does not remember."""
+    async def state(self, *, as_of: int = 0) -> State:
+        """Facts, open issues, decisions and findings of this thread, as folded so far; none if it does not remember.
+        `as_of`: as they stood after that turn, corrections after it included."""
         if not self.remembers:
             return State()
+        if as_of:
+            return await noting.state_as_of(self.store, self.scope, as_of)
         return (await noting.load_state(self.store, self.scope)).state
 
-    async def profile(self) -> State:
-        """The same for the subject, across threads; empty in a temporary thread."""
+    async def profile(self, *, as_of: int = 0) -> State:
+        """The same for the subject, across threads; `as_of` a turn of this thread. Empty in a temporary thread."""
         if not self.remembers or self.temporary:
             return State(about="subject")
+        if as_of:
+            return await noting.profile_as_of(self.store, self.scope, as_of)
         return (await noting.load_profile(self.store, self.scope.of_subject)).state
+
+    async def history(self, key: str, *, about: About = "thread") -> list[Told]:
+        """Every value that `key` ever had here, or in the profile (`about="subject"`), by kind, oldest first: who said
+        it, when, with which words, and what became of it. `str()` of one is a sentence."""
+        of_subject = self.store.subject_deltas(self.scope.of_subject) if about == "subject" else None
+        deltas = await of_subject if of_subject else await self.store.deltas(self.scope)
+        return await tell_history(self.store, self.scope, deltas, normal_key(key) or key, about)
+
+    async def correct(
+        self, op: Operation, key: str, value: str = "", *, by: str, why: str = "", about: About | Literal[""] = "",
+        after: int = 0,
+    ) -> tuple[Outcome, ...]:  # fmt: skip
+        """A person's correction: set, retract, open, resolve or decide, by whom and why. Says what it did.
+
+        It stands right after turn `after` (0: the last that has ended), whatever becomes of that turn's attempt, and
+        is undone by another one. `about` is where the key belongs: thread or subject; by default where it stands, or
+        as the schema says, or the thread. UsageError when it cannot be, and nothing was changed.
+        """
+        for name, text in (("key", key), ("value", value), ("reason", why)):
+            check_text(name, text)
+        if not self.remembers:
+            raise UsageError("Memory is off: there is nothing to correct. Nothing was changed.")
+        return await correct_state(
+            self.store, self.scope, op, key, value, by=by, why=why, day=self.today(), about=about, after=after,
+            schema=self.schema,
+        )  # fmt: skip
 
     async def delta_request(
         self, seq: int = 0, *, attempt: int = 0, refused: Sequence[Refused] = ()
@@ -242,7 +284,7 @@ class Thread:
         `attempt` (0: the live one) asks only while that attempt is live."""
         if not self.remembers:
             return None
-        return await noting.ask(self.store, self.scope, seq=seq, attempt=attempt, refused=refused)
+        return await noting.ask(self.store, self.scope, seq=seq, attempt=attempt, refused=refused, schema=self.schema)
 
     async def apply(self, reply: str | Mapping[str, Any], *, seq: int = 0, attempt: int = 0) -> noting.Noting:
         """Takes a model's reply to `delta_request` for turn `seq` (0: the oldest that waits), checks it and folds it
@@ -255,7 +297,7 @@ class Thread:
             reply = json.dumps(dict(reply))
         if not isinstance(reply, str):
             raise UsageError(f"The reply must be the model's text, not {type(reply).__name__}. Nothing was applied.")
-        return await noting.take(self.store, self.scope, reply, seq=seq, attempt=attempt)
+        return await noting.take(self.store, self.scope, reply, seq=seq, attempt=attempt, schema=self.schema)
 
     async def ask_again(self, seq: int) -> None:
         """Puts the delta of turn `seq`, which was set aside, back to waiting, with all its tries before it. NotFound
@@ -277,7 +319,7 @@ class Thread:
     async def settle(self) -> list[noting.Noting]:
         """Applies every delta that a model has answered and code has not. Vectors that are missing are made beside."""
         self._embed_beside()
-        return await noting.settle(self.store, self.scope) if self.deltas else []
+        return await noting.settle(self.store, self.scope, schema=self.schema) if self.deltas else []
 
     # Vectors
 
@@ -336,7 +378,7 @@ class Thread:
 
     def _new_turn(self, question: str, client_id: str) -> NewTurn:
         check_text("question", question)
-        now = self.clock()
+        now, question = self.clock(), self.schema.mask(question)
         return NewTurn(client_id=client_id or uuid.uuid4().hex, question=question, asked_at=now.astimezone(UTC),
                        zone=self.zone, day=now.astimezone(self._zone).date().isoformat())  # fmt: skip
 

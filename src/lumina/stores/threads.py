@@ -4,6 +4,7 @@ import os
 
 from lumina.memory.budget import Counter
 from lumina.memory.embedding import Embedder
+from lumina.memory.schema import Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.thread import TEMPORARY_FOR, Clock, Thread, utc_now
 from lumina.stores.opening import open_store
@@ -21,6 +22,7 @@ async def open_thread(
     counter: Counter | None = None,
     clock: Clock = utc_now,
     embedder: Embedder | None = None,
+    schema: Schema | None = None,
 ) -> Thread:
     """Opens a conversation in the SQLite file `where` (made when missing; None keeps it in memory).
 
@@ -34,6 +36,9 @@ async def open_thread(
 
     With an `embedder` (`lumina.adapters.embedders`, or your own) recall finds by meaning too.
 
+    `schema` declares keys and what must never be stored (`Schema.from_toml`); it holds for this opening, so give it
+    every time.
+
     A turn that was left running by a process that is gone ends as partial (interrupted).
     """
     scope = ThreadScope(tenant=tenant, subject=subject, thread=thread)
@@ -42,7 +47,10 @@ async def open_thread(
         now = clock()
         expires = now + TEMPORARY_FOR if temporary else None
         info = await store.open_thread(scope, deltas=deltas, expires_at=expires, now=now)
-        return Thread(store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock, embedder=embedder)
+        return Thread(
+            store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock, embedder=embedder,
+            schema=schema,
+        )  # fmt: skip
     except BaseException:
         await store.close()
         raise

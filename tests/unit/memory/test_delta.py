@@ -6,6 +6,7 @@ from lumina.memory.change import Change, Quote
 from lumina.memory.delta import Checked, check, correct, delta_request
 from lumina.memory.errors import UsageError
 from lumina.memory.note import Note, Op
+from lumina.memory.schema import DeclaredKey, Schema
 from lumina.memory.state import State
 from lumina.memory.turns import Turn
 
@@ -178,12 +179,12 @@ def test_a_date_or_a_number_that_the_quote_does_not_say_is_refused(question: str
 
 
 def test_a_declared_value_needs_a_quote_but_need_not_stand_in_it():
-    declared = {"account.status": ["open", "closed"]}
+    declared = Schema(keys=(DeclaredKey(key="account.status", type="one of", values=("open", "closed")),))
     op = {"op": "set", "key": "account.status", "quote": "please shut it down"}
     now = turn("please shut it down")
-    assert one(checked(now, op | {"value": "Closed"}, declared=declared)).value == "closed"
-    assert "closed, open" in reason(checked(now, op | {"value": "gone"}, declared=declared))
-    assert "neither" in reason(checked(turn("hello"), op | {"value": "closed"}, declared=declared))
+    assert one(checked(now, op | {"value": "Closed"}, schema=declared)).value == "closed"
+    assert "open, closed" in reason(checked(now, op | {"value": "gone"}, schema=declared))
+    assert "neither" in reason(checked(turn("hello"), op | {"value": "closed"}, schema=declared))
 
 
 CONSENT = {"op": "decide", "key": "travel.mode", "value": "night train", "offer": "book the night train"}
