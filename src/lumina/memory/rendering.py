@@ -83,15 +83,20 @@ def render(receipt: Receipt, material: Material, counter: Counter) -> tuple[Mess
     messages.append(Message(role="user", content=f"{block}\n\n{question}" if block else question))
     for item in shown:
         if item.kind == "tool call":
-            messages += material.tool_messages.get(item.index, ())
+            gone = (Message(role="assistant", content=forgotten_mark(item.forgotten)),) if item.forgotten else ()
+            messages += material.tool_messages.get(item.index, gone)
     return tuple(messages)
+
+
+def forgotten_mark(day: str) -> str:
+    """What stands in place of something that was forgotten."""
+    return f"[forgotten on {day}]" if day else FORGOTTEN
 
 
 def turn_messages(turn: Turn | None, item: Item, counter: Counter) -> list[Message]:
     """One turn as the window sends it: the question, a caller's own tool messages, the answer."""
     if turn is None or turn.forgotten:
-        day = turn.forgotten if turn else ""
-        mark = f"[forgotten on {day}]" if day else FORGOTTEN
+        mark = forgotten_mark((turn.forgotten if turn else "") or item.forgotten)
         return [Message(role="user", content=mark), Message(role="assistant", content=mark)]
     exchanges = turn.exchanges if item.form != "without tools" else ()
     return [
@@ -151,8 +156,8 @@ def forges_block(question: str) -> bool:
 
 def entry_line(item: Item, material: Material) -> str:
     noted = material.entries.get(entry_ref(item))
-    if noted is None:
-        return f"- {item.key}: {FORGOTTEN}"
+    if noted is None or item.forgotten:
+        return f"- {item.key}: {FORGOTTEN}" if item.key else f"- {forgotten_mark(item.forgotten)}"
     cite = f" [{noted.source}]" if noted.source else ""
     # A subject's entries of all kinds share one section, so what is not a fact says what it is.
     kind = f"{item.entry_kind}, " if item.about == "subject" and item.entry_kind != "fact" else ""
@@ -161,7 +166,8 @@ def entry_line(item: Item, material: Material) -> str:
 
 def note_line(item: Item, *, look_back: bool) -> str:
     if item.kind == "keys":
-        return "Keys not shown: " + ", ".join(item.keys)
+        gone = (forgotten_mark(item.forgotten),) if item.forgotten else ()
+        return "Keys not shown: " + ", ".join((*item.keys, *gone))
     if item.kind == "not noted":
         many = any(mark in item.text for mark in ("-", ",", "and"))
         return f"Turns {item.text} were not noted." if many else f"Turn {item.text} was not noted."
@@ -174,7 +180,7 @@ def recalled_line(item: Item, material: Material) -> str:
     turn = material.turns.get((item.seq, item.attempt))
     by = "user" if item.part == "question" else "assistant"
     if turn is None or turn.forgotten:
-        return f"- turn {item.seq}: {FORGOTTEN}"
+        return f"- turn {item.seq}: {forgotten_mark((turn.forgotten if turn else '') or item.forgotten)}"
     text = turn.question if item.part == "question" else turn.answer
     replaced = f" (replaced at turn {item.replaced_at})" if item.replaced_at else ""
     return f"- turn {item.seq}, {turn.day}, {by}: {one_line(text[item.start : item.end], PASSAGE_LIMIT)}{replaced}"
@@ -187,7 +193,9 @@ def source_item(name: SourceName) -> Item:
 
 def source_line(item: Item, material: Material) -> str:
     # The name is the one that was shown: the row has the latest, and a page may have been renamed since.
-    return f"- [{item.n}] {item.text if item.n in material.names else FORGOTTEN}"
+    if item.forgotten or item.n not in material.names:
+        return f"- [{item.n}] {forgotten_mark(item.forgotten)}"
+    return f"- [{item.n}] {item.text}"
 
 
 def tool_messages(records: Sequence[ToolRecord]) -> dict[int, tuple[Message, ...]]:

@@ -1,14 +1,23 @@
 """Showing again what a model saw: the rows that a receipt refers to, rendered by the code that rendered them first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lumina.memory.budget import ScriptCounter
 from lumina.memory.change import Change, load_changes
 from lumina.memory.delta import Refused, delta_request
 from lumina.memory.errors import NotFound, StoreError
 from lumina.memory.receipt import Item, Receipt, digest
-from lumina.memory.rendering import RENDERING, EntryRef, Material, Noted, entry_ref, render, tool_messages
+from lumina.memory.rendering import (
+    RENDERING,
+    EntryRef,
+    Material,
+    Noted,
+    entry_ref,
+    forgotten_mark,
+    render,
+    tool_messages,
+)
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredReceipt
@@ -52,6 +61,9 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
     turn = (await store.turns(scope, [(row.seq, row.attempt)])).get((row.seq, row.attempt))
     if turn is None:
         raise NotFound(f"Turn {row.seq} of thread {scope.thread} cannot be read.")
+    if turn.forgotten:
+        mark = forgotten_mark(turn.forgotten)
+        turn = replace(turn, question=mark, answer=mark)
     whole = receipt
     if receipt.base:
         base = next((Receipt.from_json(other.body) for other in rows if other.call == receipt.base), None)
@@ -121,7 +133,9 @@ def _delta_messages(
     """What the delta step was sent: the same question, about the same entries."""
     before = next(((item.seq, item.attempt) for item in receipt.items if item.kind == "turn"), None)
     refused = [
-        Refused(op=item.said_by, key=item.key, reason=item.text) for item in receipt.items if item.kind == "refused"
+        Refused(op=item.said_by, key=item.key, reason=item.text or forgotten_mark(item.forgotten))
+        for item in receipt.items
+        if item.kind == "refused"
     ]
     return delta_request(
         turn,
@@ -143,6 +157,8 @@ def _noted(change: Change) -> Noted:
 
 
 def _is_forgotten(item: Item, material: Material) -> bool:
+    if item.forgotten:
+        return True
     if item.kind in ("turn", "recalled"):
         turn = material.turns.get((item.seq, item.attempt))
         return turn is None or bool(turn.forgotten)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from lumina.memory.errors import StoreError
+from lumina.memory.removal import Audited, NewAudit, Removal, Rule
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.turns import (
     DeltaStatus,
@@ -133,7 +134,9 @@ class Store(Protocol):
         """NotFound when there is none."""
         ...
 
-    async def set_title(self, scope: ThreadScope, title: str) -> None: ...
+    async def set_title(self, scope: ThreadScope, title: str, *, turn: tuple[int, int] | None = None) -> None:
+        """With the `turn` that it comes from, a title is not set once that turn was forgotten."""
+        ...
 
     # Turns
 
@@ -264,4 +267,22 @@ class Store(Protocol):
     async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
         """By id, each once, in the order of (seq, question before answer, start). Unknown ids are absent. With
         `around`, also that many passages of live turns before and after each, in the same order of the thread."""
+        ...
+
+    # Forgetting. What was forgotten is not written again: a late write to a forgotten turn is NotFound (its follow-ups
+    # and title are passed over), and receipts and events of the thread's log that come late lose what is gone.
+
+    async def forget(self, scope: SubjectScope, rule: Rule, audit: NewAudit) -> Removal | None:
+        """Shows the subject's rows to `rule` and carries out what it answers, with a row in the audit, in one
+        transaction. None, and nothing written, when the rule finds nothing; what it raises is passed on. When the
+        whole subject goes, that row of the audit is all that stays."""
+        ...
+
+    async def scrub(self) -> bool:
+        """Takes what was deleted out of the database's own files, as far as that is in its power: False when another
+        program still holds a part of it. Asking again later is safe."""
+        ...
+
+    async def audit(self, scope: SubjectScope) -> list[Audited]:
+        """Who read, corrected, exported or forgot something of the subject, in order. Page only."""
         ...

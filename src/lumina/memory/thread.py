@@ -18,8 +18,9 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lumina.memory import noting
+from lumina.memory import forgotten, noting
 from lumina.memory.budget import DEFAULT_BUDGET, Counter, ScriptCounter
+from lumina.memory.change import About
 from lumina.memory.context import Context, Inputs, Recollection, build_context
 from lumina.memory.delta import DeltaRequest, Refused
 from lumina.memory.errors import NotFound, StoreError, UsageError
@@ -230,7 +231,22 @@ class Thread:
             raise StoreError(f"Turn {seq} cannot be read ({row.reason}). It was left as it is.")
         return await show_turn(self.store, self.scope, seq, row.attempt)
 
+    # Forgetting
+
+    async def forget_entry(self, key: str, *, about: About = "thread", by: str = "") -> forgotten.Forgotten:
+        """Forgets all that was ever said under `key`, with its history and its quoted words; `about="subject"`: of the
+        person, in all threads. Nothing brings it back until it is said again. NotFound when nothing is noted there,
+        TurnConflict while a turn is being answered. `by` goes to the audit."""
+        return await forgotten.forget_entry(self.store, self.scope, key, about=about, by=by, now=self._now())
+
+    async def forget_turn(self, seq: int, *, by: str = "") -> forgotten.Forgotten:
+        """Forgets turn `seq` with all its attempts and what was noted from it; its number and the day stay."""
+        return await forgotten.forget_turn(self.store, self.scope, seq, by=by, now=self._now())
+
     # Inside
+
+    def _now(self) -> datetime:
+        return self.clock().astimezone(self._zone)
 
     def _new_turn(self, question: str, client_id: str) -> NewTurn:
         check_text("question", question)

@@ -73,3 +73,10 @@ class Kept:
         if thread is None or turn is None:
             raise NotFound(f"There is no turn {seq} (attempt {attempt}) in this thread. Nothing was changed.")
         return thread, turn
+
+    def _written(self, scope: ThreadScope, seq: int, attempt: int) -> tuple[KeptThread, KeptTurn]:
+        """A turn that is to be written to. NotFound when it was forgotten, too."""
+        thread, turn = self._turn(scope, seq, attempt)
+        if turn.turn.forgotten:
+            raise NotFound(f"Turn {seq} was forgotten. Nothing was changed.")
+        return thread, turn

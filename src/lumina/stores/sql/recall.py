@@ -77,6 +77,23 @@ def index_passages(
     )
 
 
+UNINDEX = text("DELETE FROM turn_words WHERE rowid = :row")
+
+
+def unindex(connection: Connection, handle: int, ids: Sequence[int]) -> None:
+    """Takes the words of passages out of the index."""
+    if ids:
+        connection.execute(UNINDEX, [{"row": _address(handle, id)} for id in ids])
+
+
+def index_again(connection: Connection, handle: int, words: Sequence[tuple[int, Sequence[str]]]) -> None:
+    """Replaces the words of passages, given by id."""
+    unindex(connection, handle, [id for id, _ in words])
+    if words:
+        rows = [{"row": _address(handle, id), "words": " ".join(map(token, forms))} for id, forms in words]
+        connection.execute(INDEX, rows)
+
+
 @lru_cache(maxsize=AT_ONCE)
 def _newest(count: int) -> TextClause:
     """For each of `count` words the newest rows of a range, as one JSON list: a row for each would cost more to fetch

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 
 from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches
 from lumina.memory.errors import StoreError
+from lumina.memory.removal import Audited, NewAudit, Removal, Rule
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, WordMatches
 from lumina.memory.turns import (
@@ -31,7 +32,7 @@ from lumina.memory.turns import (
 )
 from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
-from lumina.stores.sql import events, ledger, recall, threads, turns
+from lumina.stores.sql import events, forgetting, ledger, recall, threads, turns
 from lumina.stores.sql import state as fold
 
 P = ParamSpec("P")
@@ -79,8 +80,8 @@ class SQLStore(ABC):
     async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
         return await self._read(threads.info, scope)
 
-    async def set_title(self, scope: ThreadScope, title: str) -> None:
-        await self._write(threads.set_title, scope, title)
+    async def set_title(self, scope: ThreadScope, title: str, *, turn: tuple[int, int] | None = None) -> None:
+        await self._write(threads.set_title, scope, title, turn)
 
     # Turns
 
@@ -182,6 +183,17 @@ class SQLStore(ABC):
 
     async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
         return await self._read(recall.read_passages, scope, ids, around)
+
+    # Forgetting
+
+    async def forget(self, scope: SubjectScope, rule: Rule, audit: NewAudit) -> Removal | None:
+        return await self._write(forgetting.forget, scope, rule, audit)
+
+    async def scrub(self) -> bool:
+        return False  # what a deletion leaves in a database's files is that database's own matter
+
+    async def audit(self, scope: SubjectScope) -> list[Audited]:
+        return await self._read(forgetting.audit, scope)
 
     # Documents
 
