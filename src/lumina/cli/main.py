@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from lumina.cli.forget_commands import forget
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 docs = typer.Typer(help="The documents that answers are quoted from.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(docs, name="docs")
+app.add_typer(forget, name="forget")
 
 ThreadOption = Annotated[
     str, typer.Option("--thread", "-t", metavar="NAME", help="The conversation to go on with. A new name begins one.")

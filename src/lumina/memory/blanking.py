@@ -23,7 +23,7 @@ from lumina.memory.masking import (
     write_event,
 )
 from lumina.memory.removal import Held, MaskedTurn, TurnKey
-from lumina.memory.turns import Part, ToolRecord, Turn
+from lumina.memory.turns import Citation, Part, ToolRecord, Turn
 from lumina.memory.words import content_words
 
 LETTERS = 3  # a copy of fewer characters may be any word's part
@@ -55,10 +55,7 @@ class Blanks:
             thread=thread, key=key, question=question, answer=answer,
             exchanges=tuple(mask_message(message, copies) for message in turn.exchanges),
             followups=tuple(mask_copies(text, copies) for text in self._held.followups(thread).get(key, ())),
-            citations=tuple(
-                one if all(b <= one.sentence_start or one.sentence_end <= a for a, b in told) else replace(one, missing=())
-                for one in self._held.citations(thread, key)
-            ),
+            citations=tuple(_without_missing(one, told) for one in self._held.citations(thread, key)),
         ))  # fmt: skip
         self._rewrite(thread, key, lambda record: mask_record(record, copies))
         rows = self._held.log(thread, key)
@@ -148,6 +145,12 @@ class Blanks:
             told = change(event)
             if told != event:
                 self.events[thread, THREAD_LOG, number] = write_event(told)
+
+
+def _without_missing(one: Citation, told: Collection[Span]) -> Citation:
+    """What the source lacks of a sentence is told in the sentence's words; they go with it."""
+    apart = all(end <= one.sentence_start or one.sentence_end <= start for start, end in told)
+    return one if apart else replace(one, missing=())
 
 
 def _started(event: Event, turn: Turn, question: str, copies: Collection[str]) -> Event:

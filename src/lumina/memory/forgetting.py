@@ -152,6 +152,11 @@ class _Sweep:
         used |= {n for key, n in self.held.readings(thread) if key in left}
         return [(thread, n) for n in sorted({n for key, n in self.held.readings(thread) if key in own} - used)]
 
+    def _texts(self, going: str) -> frozenset[str]:
+        """Instructions that receipts name. These are read without being parsed: a long thread has thousands."""
+        bodies = (row.body for row in self.held.receipts() if row.thread != going)
+        return frozenset(digest for body in bodies for digest in DIGEST.findall(body))
+
     def _removal(
         self, *, titles: Sequence[str] = (), turns: Sequence[tuple[str, TurnKey]] = (),
         sources: Sequence[tuple[str, int]] = (), words: Collection[str] = (), going: str = "",
@@ -188,10 +193,11 @@ class _Sweep:
             states=tuple((name, self.deltas.state(name)) for name in stay),
             profile=self.deltas.profile() if subject else None,
             # A turn that is being answered may have kept a text that nothing names yet.
-            texts=frozenset(_digests(row.body for row in self.held.receipts())) if turns and not running else None,
+            texts=self._texts(going) if turns and not running else None,
             detail={
-                "turns": len(turns), "masked": len(blanks.masked), "changes": sum(not change.forgotten for change in changes),
-                "receipts": len(receipts), "events": len(blanks.events), "sources": len(sources),
+                "turns": len(turns), "masked": len(blanks.masked),
+                "changes": sum(not change.forgotten for change in changes), "receipts": len(receipts),
+                "events": len(blanks.events), "sources": len(sources),
                 **({"threads": 1} if going else {}),
             },
             words=tuple(sorted(filter(None, words))),
@@ -216,8 +222,3 @@ def _stands_on(change: Change, one: HeldDelta, own: set[TurnKey]) -> bool:
 
 def _ref(change: Change) -> EntryRef:
     return (change.about, change.number, change.correction, change.kind, change.said_by, change.key)
-
-
-def _digests(bodies: Iterable[str]) -> set[str]:
-    """Instructions that receipts name; they are read without being parsed, since a long thread has thousands."""
-    return {digest for body in bodies for digest in DIGEST.findall(body)}

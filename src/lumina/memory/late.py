@@ -5,15 +5,17 @@ A store asks here what of it may still be written. `Remains` is what is left to 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
-from lumina.memory.change import Change, load_changes
+from lumina.memory.change import About, Change, load_changes
 from lumina.memory.errors import StoreError
 from lumina.memory.forgotten_receipts import Touched, blank_receipts
 from lumina.memory.masking import forgotten_event, read_log, write_event
 from lumina.memory.receipt import Receipt
 from lumina.memory.removal import HeldReceipt, TurnKey
 from lumina.memory.rendering import EntryRef, entry_ref
+from lumina.memory.state import State
 from lumina.memory.store import StoredReceipt
 
 REFERS = ("turn", "recalled", "turn noted")
@@ -30,7 +32,7 @@ class Remains(Protocol):
         """Stored changes of the thread's turns `seqs`, and of the subject's turns `numbers`, as JSON."""
         ...
 
-    def snapshots(self) -> Sequence[str]:
+    def snapshots(self) -> Sequence[tuple[About, str]]:
         """The bodies of the thread's state and of the profile."""
         ...
 
@@ -44,7 +46,6 @@ def late_receipt(thread: str, stored: StoredReceipt, remains: Remains, day: str)
     lost = remains.forgotten_turns({item.seq for item in receipt.items if item.kind in REFERS} | {stored.seq})
     numbers = {item.number for item in receipt.items if item.kind == "entry"}
     said = _refs(remains.deltas_of(numbers=numbers)) if numbers else set()
-    snapshots = "".join(remains.snapshots())
     names = {key for item in receipt.items for key in (*item.keys, *([item.key] if item.kind == "refused" else ()))}
     entries = {ref for item in receipt.items if item.kind == "entry" and (ref := entry_ref(item)) not in said}
     row = HeldReceipt(
@@ -56,7 +57,7 @@ def late_receipt(thread: str, stored: StoredReceipt, remains: Remains, day: str)
         body=stored.body,
     )
     turns = {(thread, key) for key in lost}
-    gone = {key for key in names if f'"key":"{key}"' not in snapshots} if entries else set()
+    gone = names - _noted(remains.snapshots()) if entries else set()
     touched = Touched(day=day, turns=turns, lost=turns, entries=entries, keys=gone)
     return next((changed.body for changed in blank_receipts([row], touched)), stored.body)
 
@@ -78,6 +79,15 @@ def late_events(bodies: Sequence[str], remains: Remains) -> list[str]:
         else:
             told.append(body)
     return told
+
+
+def _noted(bodies: Sequence[tuple[About, str]]) -> set[str]:
+    """The keys that something is noted under."""
+    noted: set[str] = set()
+    for about, body in bodies:
+        with suppress(StoreError):  # it is folded anew; until then nothing counts as noted
+            noted |= {change.key for change in State.from_json(body, about).held.values() if not change.forgotten}
+    return noted
 
 
 def _changes(bodies: Sequence[str]) -> list[Change]:

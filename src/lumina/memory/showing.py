@@ -9,6 +9,7 @@ from lumina.memory.delta import Refused, delta_request
 from lumina.memory.errors import NotFound, StoreError
 from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import (
+    FORGOTTEN,
     RENDERING,
     EntryRef,
     Material,
@@ -80,7 +81,7 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
     else:
         messages = render(whole, material, counter_named(receipt.counter))
     forgotten = sum(1 for item in whole.items if item.included and _is_forgotten(item, material))
-    same = digest(messages) == receipt.sent if receipt.sent else None
+    same = digest(messages) == receipt.sent if receipt.sent and not forgotten else None
     return Shown(
         seq=row.seq, attempt=row.attempt, call=row.call, receipt=receipt, items=whole.items, messages=messages,
         same=same, forgotten=forgotten,
@@ -105,12 +106,20 @@ async def material_of(
     prompt = next((item.digest for item in receipt.items if item.kind == "instructions"), "")
     return Material(
         question=turn.question,
-        instructions=await store.text(scope.of_subject, prompt) if prompt else "",
+        instructions=await _instructions(store, scope, prompt) if prompt else "",
         turns=await store.turns(scope, sorted(keys)) if keys else {},
         entries={ref: _noted(change) for ref, change in changes.items()},
         names={name.n: name for name in await store.source_names(scope, numbers)} if numbers else {},
         tool_messages=tool_messages(records),
     )
+
+
+async def _instructions(store: Store, scope: ThreadScope, digest: str) -> str:
+    """A text that only a thread which was forgotten still named is gone with it."""
+    try:
+        return await store.text(scope.of_subject, digest)
+    except NotFound:
+        return FORGOTTEN
 
 
 async def _changes(store: Store, scope: ThreadScope, receipt: Receipt) -> dict[EntryRef, Change]:
@@ -162,4 +171,6 @@ def _is_forgotten(item: Item, material: Material) -> bool:
     if item.kind in ("turn", "recalled"):
         turn = material.turns.get((item.seq, item.attempt))
         return turn is None or bool(turn.forgotten)
+    if item.kind == "instructions":
+        return material.instructions == FORGOTTEN
     return item.kind == "entry" and entry_ref(item) not in material.entries

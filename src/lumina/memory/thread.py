@@ -91,6 +91,10 @@ class Thread:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def now(self) -> datetime:
+        """The time in the asker's zone."""
+        return self.clock().astimezone(self._zone)
+
     def today(self) -> str:
         return self.clock().astimezone(self._zone).date().isoformat()
 
@@ -237,16 +241,13 @@ class Thread:
         """Forgets all that was ever said under `key`, with its history and its quoted words; `about="subject"`: of the
         person, in all threads. Nothing brings it back until it is said again. NotFound when nothing is noted there,
         TurnConflict while a turn is being answered. `by` goes to the audit."""
-        return await forgotten.forget_entry(self.store, self.scope, key, about=about, by=by, now=self._now())
+        return await forgotten.forget_entry(self.store, self.scope, key, about=about, by=by, now=self.now())
 
     async def forget_turn(self, seq: int, *, by: str = "") -> forgotten.Forgotten:
         """Forgets turn `seq` with all its attempts and what was noted from it; its number and the day stay."""
-        return await forgotten.forget_turn(self.store, self.scope, seq, by=by, now=self._now())
+        return await forgotten.forget_turn(self.store, self.scope, seq, by=by, now=self.now())
 
     # Inside
-
-    def _now(self) -> datetime:
-        return self.clock().astimezone(self._zone)
 
     def _new_turn(self, question: str, client_id: str) -> NewTurn:
         check_text("question", question)

@@ -5,6 +5,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from lumina.memory.change import About
 from lumina.memory.late import late_events, late_receipt
 from lumina.memory.removal import (
     Audited,
@@ -92,8 +93,8 @@ class _Remains:
             found += [delta.changes for delta in thread.deltas.values() if delta.number in numbers]
         return found
 
-    def snapshots(self) -> list[str]:
-        return [self._thread.state.body, self._subject.profile.body]
+    def snapshots(self) -> list[tuple[About, str]]:
+        return [("thread", self._thread.state.body), ("subject", self._subject.profile.body)]
 
 
 class _Held:

@@ -34,6 +34,7 @@ from lumina.testing.store_examples import (
     thread_of,
     told,
 )
+from lumina.testing.store_suite_forget import ForgetSuite
 from lumina.testing.store_suite_recall import RecallSuite
 from lumina.testing.store_suite_scope import ScopeSuite
 from lumina.testing.store_suite_state import StateSuite
@@ -341,5 +342,5 @@ class TurnSuite:
                 assert not await call
 
 
-class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite):
+class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, ForgetSuite):
     """All of it. A store that keeps documents runs `lumina.testing.document_suite.DocumentSuite`, too."""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, bindparam, select
 
+from lumina.memory.change import About
 from lumina.memory.late import late_events, late_receipt
 from lumina.memory.scope import ThreadScope
 from lumina.memory.store import StoredReceipt
@@ -66,7 +67,8 @@ class _Remains:
                 found += self._connection.execute(statement, values).scalars()
         return found
 
-    def snapshots(self) -> list[str]:
+    def snapshots(self) -> list[tuple[About, str]]:
         state = self._connection.execute(STATE, inside(self._scope)).scalar()
         profile = self._connection.execute(PROFILE, inside(self._scope.of_subject)).scalar()
-        return [str(body) for body in (state, profile) if body is not None]
+        held: tuple[tuple[About, object], ...] = (("thread", state), ("subject", profile))
+        return [(about, body) for about, body in held if isinstance(body, str)]
