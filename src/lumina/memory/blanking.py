@@ -7,8 +7,9 @@ same is not touched; `lumina.memory.elsewhere` lists it.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 
-from lumina.memory.change import About, Change
+from lumina.memory.change import Change
 from lumina.memory.masking import (
     Event,
     Span,
@@ -22,7 +23,7 @@ from lumina.memory.masking import (
     without_passages,
     write_event,
 )
-from lumina.memory.removal import Held, MaskedTurn, TurnKey
+from lumina.memory.removal import Held, HeldDelta, MaskedTurn, TurnKey
 from lumina.memory.turns import Citation, Part, ToolRecord, Turn
 from lumina.memory.words import content_words
 
@@ -72,22 +73,24 @@ class Blanks:
         self._in_thread_log(thread, lambda event: self._gone(thread, event) if event.get("turn") in seqs else event)
         self._look_backs(thread, dict.fromkeys(seqs, lambda text: True), but=keys)
 
-    def lose_values(self, threads: Collection[str], gone: Collection[Change], *, whole: bool) -> None:
-        """Events that tell of changes which are gone. `whole`: of all changes of their keys, not of the old value."""
-        told: dict[tuple[str, About], set[str]] = {}
-        for change in gone:
-            told.setdefault((change.key, change.about), set()).add(change.value)
+    def lose_values(self, threads: Collection[str], gone: Collection[tuple[HeldDelta, Change]], *, whole: bool) -> None:
+        """Events that tell of changes which are gone, or show their value as the old one. `whole`: every event about
+        their keys goes."""
+        values: dict[tuple[str, str], set[str]] = {}
+        for _, change in gone:
+            values.setdefault((change.key, change.about), set()).add(change.value)
+        told = {(one.thread, change.seq, change.key, change.about) for one, change in gone}
 
-        def without(event: Event) -> Event:
-            values = told.get((event.get("key"), event.get("about"))) if event.get("kind") == "state.changed" else None  # type: ignore[arg-type]
-            if values is None:
+        def without(thread: str, event: Event) -> Event:
+            place = (str(event.get("key")), str(event.get("about")))
+            if event.get("kind") != "state.changed" or place not in values:
                 return event
-            if whole:
-                return self._gone(str(event.get("thread")), event)
-            return {**event, "old": None} if event.get("old") in values else event
+            if whole or (thread, event.get("turn"), *place) in told:
+                return self._gone(thread, event)
+            return {**event, "old": None} if event.get("old") in values[place] else event
 
         for thread in threads:
-            self._in_thread_log(thread, without)
+            self._in_thread_log(thread, partial(without, thread))
 
     def lose_refused_queries(self, thread: str, values: Collection[str]) -> None:
         """A search that would have carried a noted value out was refused in words that hold it."""

@@ -117,7 +117,7 @@ class _Sweep:
             turn = self.held.turns(place).get(turn_key)
             if turn and not turn.forgotten:
                 words |= self.blanks.mask_turn(place, turn, spans)
-        self.blanks.lose_values(self.threads, changes, whole=True)
+        self.blanks.lose_values(self.threads, self.deltas.gone, whole=True)
         for place in self.threads:
             self.blanks.lose_refused_queries(place, {change.value for change in changes})
         shared = {word for text in words for word in content_words(text)}
@@ -131,7 +131,7 @@ class _Sweep:
         sources = self._sources_of(thread, own)
         texts = [turn for key, turn in self.held.turns(thread).items() if key in own]
         self.blanks.lose_turns(thread, own)
-        self.blanks.lose_values(_threads(self.held), [change for _, change in self.deltas.gone], whole=False)
+        self.blanks.lose_values(_threads(self.held), self.deltas.gone, whole=False)
         shared = {word for turn in texts for word in content_words(f"{turn.question}\n{turn.answer}")}
         titles = [thread] if self.blanks.lose_title(thread, shared, {seq for seq, _ in keys}) else []
         words = {change.value for _, change in self.deltas.gone}
@@ -142,7 +142,7 @@ class _Sweep:
         self.deltas.lay_stones_elsewhere(thread)
         self.deltas.drop_thread(thread)
         others = [name for name in _threads(self.held) if name != thread]
-        self.blanks.lose_values(others, [change for _, change in self.deltas.gone], whole=False)
+        self.blanks.lose_values(others, self.deltas.gone, whole=False)
         return self._removal(going=thread, turns=[(thread, key) for key in self.held.turn_keys(thread)])
 
     def _sources_of(self, thread: str, own: set[TurnKey]) -> list[tuple[str, int]]:
