@@ -272,7 +272,8 @@ class ForgetSuite:
         before = await everything(store, HERE, OTHER)
         for call in (
             forget_turn(store, HERE, 1), forget_turn(store, HERE, 2),
-            forget_entry(store, HERE, "city", about="subject"), forget_thread(store, HERE), forget_subject(store, subject_of()),
+            forget_entry(store, HERE, "city", about="subject"), forget_thread(store, HERE),
+            forget_subject(store, subject_of()),
         ):  # fmt: skip
             with pytest.raises(TurnConflict) as conflict:
                 await call
