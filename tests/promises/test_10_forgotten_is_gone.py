@@ -154,6 +154,7 @@ async def verified(thread: Thread, turns: int) -> int:
         for call in await thread.show(seq):
             assert call.same is not False
             assert (call.same is None) == (call.forgotten > 0)
+            assert (call.receipt.sent == "") == (call.forgotten > 0), "a hash would prove a guess right"
             forgotten += call.forgotten
     return forgotten
 
