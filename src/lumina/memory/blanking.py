@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from lumina.memory.change import Change
-from lumina.memory.masking import (
+from lumina.memory.redaction import (
     Event,
     Span,
     forgotten_event,

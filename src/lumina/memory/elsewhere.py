@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, cast
 from lumina.memory.change import load_changes
 from lumina.memory.errors import StoreError
 from lumina.memory.evidence import folded
-from lumina.memory.masking import MASK
+from lumina.memory.redaction import MASK
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
 from lumina.memory.turns import TurnPage

@@ -11,7 +11,7 @@ from typing import Protocol
 from lumina.memory.change import About, Change, load_changes
 from lumina.memory.errors import StoreError
 from lumina.memory.forgotten_receipts import Touched, blank_receipts
-from lumina.memory.masking import forgotten_event, read_log, write_event
+from lumina.memory.redaction import forgotten_event, read_log, write_event
 from lumina.memory.receipt import Receipt
 from lumina.memory.removal import HeldReceipt, TurnKey
 from lumina.memory.rendering import EntryRef, entry_ref
