@@ -30,7 +30,9 @@ on a store alone. Heavy modules are imported inside the functions.
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, cast
+from zoneinfo import ZoneInfo
 
 from lumina.memory.errors import UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
     from lumina.agent.desk import Limits
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
+    from lumina.memory.change import About
     from lumina.memory.embedding import Embedder
+    from lumina.memory.forgotten import Forgotten
     from lumina.memory.schema import Schema
 
 DEFAULT_MODEL = "extractive"
@@ -213,6 +217,35 @@ class Threads:
     async def threads(self, scope: SubjectScope, *, limit: int = 50) -> list[ThreadInfo]:
         """The subject's threads, the one asked last first."""
         return await self.store.threads(scope, limit=limit, now=self._clock())
+
+    async def forget_entry(
+        self, scope: ThreadScope, key: str, *, about: "About" = "thread", by: str = "", preview: bool = False
+    ) -> "Forgotten":
+        """Forgets what was noted under `key`: see `lumina.memory.forgotten`. `preview` only says what would go."""
+        from lumina.memory.forgotten import forget_entry
+
+        return await forget_entry(self.store, scope, key, about=about, by=by, now=self._now(), preview=preview)
+
+    async def forget_turn(self, scope: ThreadScope, seq: int, *, by: str = "", preview: bool = False) -> "Forgotten":
+        """Forgets a turn with all its attempts."""
+        from lumina.memory.forgotten import forget_turn
+
+        return await forget_turn(self.store, scope, seq, by=by, now=self._now(), preview=preview)
+
+    async def forget_thread(self, scope: ThreadScope, *, by: str = "", preview: bool = False) -> "Forgotten":
+        """Forgets a thread, and what its turns put into the profile. A missing one is no error."""
+        from lumina.memory.forgotten import forget_thread
+
+        return await forget_thread(self.store, scope, by=by, now=self._now(), preview=preview)
+
+    async def forget_subject(self, scope: SubjectScope, *, by: str = "", preview: bool = False) -> "Forgotten":
+        """Forgets everything of a subject. One row of the audit stays."""
+        from lumina.memory.forgotten import forget_subject
+
+        return await forget_subject(self.store, scope, by=by, now=self._now(), preview=preview)
+
+    def _now(self) -> datetime:
+        return self._clock().astimezone(ZoneInfo(self._zone))
 
 
 async def open_threads(

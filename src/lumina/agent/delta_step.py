@@ -96,6 +96,9 @@ async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, .
         reason = f"{desk.notes.name} did not answer ({type(error).__name__})"
         logger.warning("noting turn %s: %s", turn.seq, reason, exc_info=error)
         return await _failed(thread, turn, str(error) if isinstance(error, ProviderError) else reason)
+    now = (await thread.store.turns(thread.scope, [(turn.seq, turn.attempt)])).get((turn.seq, turn.attempt))
+    if now is None or now.forgotten or now.number != turn.number:  # another thread may have its name by now
+        return None
     try:
         noted = await thread.apply(reply, seq=turn.seq, attempt=turn.attempt)
     except NotFound:

@@ -161,6 +161,13 @@ class StateChanged(Event):
     said_by: str  # who said so: the person, an operator or a source
 
 
+class Forgotten(Event):
+    """Stands in a log in place of an event whose words were forgotten."""
+
+    kind: Literal["forgotten"] = "forgotten"
+    day: str  # the day it was forgotten
+
+
 AnyEvent = Annotated[
     TurnStarted
     | ContextBuilt
@@ -176,7 +183,8 @@ AnyEvent = Annotated[
     | TurnFinished
     | FollowUps
     | Titled
-    | StateChanged,
+    | StateChanged
+    | Forgotten,
     Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[AnyEvent] = TypeAdapter(AnyEvent)

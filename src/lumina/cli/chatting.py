@@ -8,6 +8,7 @@ import sys
 
 from lumina.agent.search_agent import SearchAgent
 from lumina.cli.asking import answer, ask_instead
+from lumina.cli.forget_commands import forget_named
 from lumina.cli.listing import minute
 from lumina.cli.place import agent_at, check_name, check_temporary, chosen_thread, settings
 from lumina.cli.remembered import say_sources, say_state
@@ -24,6 +25,7 @@ COMMANDS = {
     "/show": "what the model saw in the last turn, and why (/show 3: in turn 3)",
     "/again": "answer the last question again (/again 3: that of turn 3); what came after it is superseded",
     "/edit": "ask something else in the place of the last question: /edit QUESTION (/edit #3 QUESTION: of turn 3)",
+    "/forget": "forget an entry (/forget home.city) or a turn (/forget 3) for good",
     "/help": "this list",
     "/quit": "leave (or Ctrl-D)",
 }
@@ -168,6 +170,8 @@ async def _command(agent: SearchAgent, scope: ThreadScope, line: str) -> None:
             raise UsageError("Give the number of a turn: /show 3. Without one, the last turn is shown.")
         account = await account_of(await agent.thread(scope), int(rest or 0))
         say_account(account, account.calls)
+    elif name == "/forget":
+        await forget_named(await agent.thread(scope), rest)
     else:
         if name != "/help":
             note(f"{flat(name)} is not a command.", "amber")

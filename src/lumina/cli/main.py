@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from lumina.cli import transfer_commands
+from lumina.cli.forget_commands import forget
 from lumina.cli.reindex_commands import register_reindex
 from lumina.cli.state_commands import state
 from lumina.memory.errors import LuminaError, UsageError
@@ -29,6 +30,7 @@ app = typer.Typer(
 docs = typer.Typer(help="The documents that answers are quoted from.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(docs, name="docs")
 app.add_typer(state, name="state")
+app.add_typer(forget, name="forget")
 
 ThreadOption = Annotated[
     str, typer.Option("--thread", "-t", metavar="NAME", help="The conversation to go on with. A new name begins one.")

@@ -52,6 +52,8 @@ class Change:
 
     `retract` takes back whatever fact, decision or finding has the key; its `kind` only tells which was meant.
     `quote` is the evidence; `offer` is set on a confirmation: the words of the answer before that it accepts.
+    One that is `forgotten` has neither value nor quote and ends what came before it in its own kind and lane, nothing
+    else.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
@@ -73,6 +75,7 @@ class Change:
     source: int = 0  # number of the source, on a finding
     by: str = ""  # who corrected
     why: str = ""
+    forgotten: bool = False  # stands where something was forgotten: older values of its register do not come back
 
     def __post_init__(self) -> None:
         if complaint := _complaint(self):
@@ -89,7 +92,7 @@ class Change:
 
     @property
     def registers(self) -> tuple[Register, ...]:
-        kinds = OP_KINDS["retract"] if self.op == "retract" else (self.kind,)
+        kinds = OP_KINDS["retract"] if self.op == "retract" and not self.forgotten else (self.kind,)
         return tuple((kind, self.lane, self.key) for kind in kinds)
 
     @property
@@ -158,6 +161,9 @@ def _complaint(change: Change) -> str:
         return f"a {change.op} has {'no' if change.ends else f'a value of 1 to {MAX_VALUE} characters'} value"
     if any(map(CONTROLS.search, (change.value, change.by, change.why))):
         return "it holds a control character"
+    if change.forgotten:
+        told = change.quote or change.offer or change.by or change.why or change.source
+        return "what was forgotten ends something and tells nothing" if told or not change.ends else ""
     if (change.said_by == "operator") != (change.correction > 0) or (change.said_by == "operator") != bool(change.by):
         return "a correction is an operator's, counts from 1 and says by whom; nothing else does"
     if change.said_by == "user" and (

@@ -9,6 +9,7 @@ lost the race reads again and folds again.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lumina.memory.change import Change
 from lumina.memory.delta import (
     Checked,
     DeltaRequest,
@@ -28,6 +29,7 @@ from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.state import Outcome, State, fold
 from lumina.memory.store import DROPPED, AppliedDelta, DeltaJob, Snapshot, Store, StoredReceipt, VersionConflict
 from lumina.memory.turns import DeltaStatus, Turn, TurnPage
+from lumina.memory.unsaying import under_stone
 
 MAX_TRIES = 3
 MAX_REASON = 300  # characters of an unexpected fault
@@ -229,10 +231,11 @@ async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note, sch
     if checked.again and not job.tries:
         await store.fail_delta(scope, job.seq, job.attempt, "refused in part: asked again", set_aside=False)
         return Noting(seq=job.seq, attempt=job.attempt, refused=checked.refused, again=True)
-    state, outcomes = state.merge(checked.changes)
-    profile, more = profile.merge(checked.changes) if profile else (None, [])
+    changes = await _not_forgotten(store, scope, checked.changes)
+    state, outcomes = state.merge(changes)
+    profile, more = profile.merge(changes) if profile else (None, [])
     delta = AppliedDelta(
-        seq=job.seq, attempt=job.attempt, correction=0, number=turn.number, changes=dump_changes(checked.changes)
+        seq=job.seq, attempt=job.attempt, correction=0, number=turn.number, changes=dump_changes(changes)
     )  # fmt: skip
     next_profile = held_profile.next(profile) if held_profile and profile and more else None
     try:
@@ -243,8 +246,17 @@ async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note, sch
     if note.followups:
         await store.set_followups(scope, job.seq, job.attempt, note.followups)
     if note.title and not info.title:
-        await store.set_title(scope, note.title)
+        await store.set_title(scope, note.title, turn=(job.seq, job.attempt))
     return _noting(job, note, checked, (*outcomes, *more))
+
+
+async def _not_forgotten(store: Store, scope: ThreadScope, changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Without what was forgotten after it had been said: a delta that comes late brings nothing back."""
+    if not changes or not any(row.action.startswith("forget") for row in await store.audit(scope.of_subject)):
+        return tuple(changes)
+    deltas = [*await store.deltas(scope), *await store.subject_deltas(scope.of_subject)]
+    stones = [each for delta in deltas for each in load_changes(delta.changes) if each.forgotten]
+    return tuple(change for change in changes if not under_stone(change, stones))
 
 
 def _noting(job: DeltaJob, note: Note, checked: Checked, outcomes: tuple[Outcome, ...]) -> Noting:

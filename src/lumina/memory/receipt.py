@@ -47,6 +47,7 @@ class Item(BaseModel):
     digest. not shown: end (the last such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq,
     attempt (the turn a delta step is about). refused: said_by (the operation), key, text (the reason that a second
     delta call was told).
+    `forgotten`: the day on which what it shows, or a part of it, was forgotten; names and texts are then gone from it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,6 +73,7 @@ class Item(BaseModel):
     digest: str = ""
     index: int = 0
     text: str = ""
+    forgotten: str = ""
 
 
 class Receipt(BaseModel):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lumina.memory.budget import ScriptCounter
+from lumina.memory.change import Change
 from lumina.memory.receipt import Item, Receipt
 from lumina.memory.state import Entry
 from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
@@ -44,6 +45,13 @@ EntryRef = tuple[str, int, int, int, str, str, str]
 
 def entry_ref(item: Item) -> EntryRef:
     return (item.about, item.number, item.attempt or 1, item.correction, item.entry_kind, item.said_by, item.key)
+
+
+def change_ref(change: Change) -> EntryRef:
+    """The reference of the entry that a change makes."""
+    return (
+        change.about, change.number, change.attempt, change.correction, change.kind, change.said_by, change.key,
+    )  # fmt: skip
 
 
 def entry_item(entry: Entry) -> Item:
@@ -84,15 +92,20 @@ def render(receipt: Receipt, material: Material) -> tuple[Message, ...]:
     messages.append(Message(role="user", content=f"{block}\n\n{question}" if block else question))
     for item in shown:
         if item.kind == "tool call":
-            messages += material.tool_messages.get(item.index, ())
+            gone = (Message(role="assistant", content=forgotten_mark(item.forgotten)),) if item.forgotten else ()
+            messages += material.tool_messages.get(item.index, gone)
     return tuple(messages)
+
+
+def forgotten_mark(day: str) -> str:
+    """What stands in place of something that was forgotten."""
+    return f"[forgotten on {day}]" if day else FORGOTTEN
 
 
 def turn_messages(turn: Turn | None, item: Item) -> list[Message]:
     """One turn as the window sends it: the question, a caller's own tool messages, the answer."""
     if turn is None or turn.forgotten:
-        day = turn.forgotten if turn else ""
-        mark = f"[forgotten on {day}]" if day else FORGOTTEN
+        mark = forgotten_mark((turn.forgotten if turn else "") or item.forgotten)
         return [Message(role="user", content=mark), Message(role="assistant", content=mark)]
     exchanges = turn.exchanges if item.form != "without tools" else ()
     return [
@@ -153,8 +166,8 @@ def forges_block(question: str) -> bool:
 
 def entry_line(item: Item, material: Material) -> str:
     noted = material.entries.get(entry_ref(item))
-    if noted is None:
-        return f"- {item.key}: {FORGOTTEN}"
+    if noted is None or item.forgotten:
+        return f"- {item.key}: {FORGOTTEN}" if item.key else f"- {forgotten_mark(item.forgotten)}"
     cite = f" [{noted.source}]" if noted.source else ""
     # A subject's entries of all kinds share one section, so what is not a fact says what it is.
     kind = f"{item.entry_kind}, " if item.about == "subject" and item.entry_kind != "fact" else ""
@@ -163,7 +176,8 @@ def entry_line(item: Item, material: Material) -> str:
 
 def note_line(item: Item, *, look_back: bool) -> str:
     if item.kind == "keys":
-        return "Keys not shown: " + ", ".join(item.keys)
+        gone = (forgotten_mark(item.forgotten),) if item.forgotten else ()
+        return "Keys not shown: " + ", ".join((*item.keys, *gone))
     if item.kind == "not noted":
         many = any(mark in item.text for mark in ("-", ",", "and"))
         return f"Turns {item.text} were not noted." if many else f"Turn {item.text} was not noted."
@@ -176,7 +190,7 @@ def recalled_line(item: Item, material: Material) -> str:
     turn = material.turns.get((item.seq, item.attempt))
     by = "user" if item.part == "question" else "assistant"
     if turn is None or turn.forgotten:
-        return f"- turn {item.seq}: {FORGOTTEN}"
+        return f"- turn {item.seq}: {forgotten_mark((turn.forgotten if turn else '') or item.forgotten)}"
     text = turn.question if item.part == "question" else turn.answer
     replaced = f" (replaced at turn {item.replaced_at})" if item.replaced_at else ""
     return f"- turn {item.seq}, {turn.day}, {by}: {one_line(text[item.start : item.end], PASSAGE_LIMIT)}{replaced}"
@@ -189,7 +203,9 @@ def source_item(name: SourceName) -> Item:
 
 def source_line(item: Item, material: Material) -> str:
     # The name is the one that was shown: the row has the latest, and a page may have been renamed since.
-    return f"- [{item.n}] {item.text if item.n in material.names else FORGOTTEN}"
+    if item.forgotten or item.n not in material.names:
+        return f"- [{item.n}] {forgotten_mark(item.forgotten)}"
+    return f"- [{item.n}] {item.text}"
 
 
 def tool_messages(records: Sequence[ToolRecord]) -> dict[int, tuple[Message, ...]]:

@@ -1,13 +1,24 @@
 """Showing again what a model saw: the rows that a receipt refers to, rendered by the code that rendered them first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lumina.memory.change import Change, load_changes
 from lumina.memory.delta import Refused, delta_request
 from lumina.memory.errors import NotFound, StoreError
 from lumina.memory.receipt import Item, Receipt, digest
-from lumina.memory.rendering import RENDERING, EntryRef, Material, Noted, entry_ref, render, tool_messages
+from lumina.memory.rendering import (
+    FORGOTTEN,
+    RENDERING,
+    EntryRef,
+    Material,
+    Noted,
+    change_ref,
+    entry_ref,
+    forgotten_mark,
+    render,
+    tool_messages,
+)
 from lumina.memory.schema import Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
@@ -52,6 +63,9 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
     turn = (await store.turns(scope, [(row.seq, row.attempt)])).get((row.seq, row.attempt))
     if turn is None:
         raise NotFound(f"Turn {row.seq} of thread {scope.thread} cannot be read.")
+    if turn.forgotten:
+        mark = forgotten_mark(turn.forgotten)
+        turn = replace(turn, question=mark, answer=mark)
     whole = receipt
     if receipt.base:
         base = next((Receipt.from_json(other.body) for other in rows if other.call == receipt.base), None)
@@ -68,7 +82,7 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
     else:
         messages = render(whole, material)
     forgotten = sum(1 for item in whole.items if item.included and _is_forgotten(item, material))
-    same = digest(messages) == receipt.sent if receipt.sent else None
+    same = digest(messages) == receipt.sent if receipt.sent and not forgotten else None
     return Shown(
         seq=row.seq, attempt=row.attempt, call=row.call, receipt=receipt, items=whole.items, messages=messages,
         same=same, forgotten=forgotten,
@@ -85,12 +99,20 @@ async def material_of(
     prompt = next((item.digest for item in receipt.items if item.kind == "instructions"), "")
     return Material(
         question=turn.question,
-        instructions=await store.text(scope.of_subject, prompt) if prompt else "",
+        instructions=await _instructions(store, scope, prompt) if prompt else "",
         turns=await store.turns(scope, sorted(keys)) if keys else {},
         entries={ref: _noted(change) for ref, change in changes.items()},
         names={name.n: name for name in await store.source_names(scope, numbers)} if numbers else {},
         tool_messages=tool_messages(records),
     )
+
+
+async def _instructions(store: Store, scope: ThreadScope, digest: str) -> str:
+    """A text that only a thread which was forgotten still named is gone with it."""
+    try:
+        return await store.text(scope.of_subject, digest)
+    except NotFound:
+        return FORGOTTEN
 
 
 async def _changes(store: Store, scope: ThreadScope, receipt: Receipt) -> dict[EntryRef, Change]:
@@ -104,7 +126,7 @@ async def _changes(store: Store, scope: ThreadScope, receipt: Receipt) -> dict[E
     ]
     wanted = {entry_ref(item) for item in items}
     changes = [change for delta in deltas for change in load_changes(delta.changes)]
-    return {ref: change for change in changes if (ref := _ref(change)) in wanted}
+    return {ref: change for change in changes if (ref := change_ref(change)) in wanted}
 
 
 def _delta_messages(
@@ -113,7 +135,9 @@ def _delta_messages(
     """What the delta step was sent: the same question, about the same entries."""
     before = next(((item.seq, item.attempt) for item in receipt.items if item.kind == "turn"), None)
     refused = [
-        Refused(op=item.said_by, key=item.key, reason=item.text) for item in receipt.items if item.kind == "refused"
+        Refused(op=item.said_by, key=item.key, reason=item.text or forgotten_mark(item.forgotten))
+        for item in receipt.items
+        if item.kind == "refused"
     ]
     return delta_request(
         turn,
@@ -127,18 +151,16 @@ def _delta_messages(
     ).messages
 
 
-def _ref(change: Change) -> EntryRef:
-    return (
-        change.about, change.number, change.attempt, change.correction, change.kind, change.said_by, change.key,
-    )  # fmt: skip
-
-
 def _noted(change: Change) -> Noted:
     return Noted(key=change.key, value=change.value, day=change.day, said_by=change.said_by, source=change.source)
 
 
 def _is_forgotten(item: Item, material: Material) -> bool:
+    if item.forgotten:
+        return True
     if item.kind in ("turn", "recalled"):
         turn = material.turns.get((item.seq, item.attempt))
         return turn is None or bool(turn.forgotten)
+    if item.kind == "instructions":
+        return material.instructions == FORGOTTEN
     return item.kind == "entry" and entry_ref(item) not in material.entries

@@ -191,10 +191,12 @@ def _standing(held: Mapping[Register, Change], kind: Kind, key: str) -> Change |
     person = held.get((kind, "person", key))
     if kind == "finding":
         found = held.get((kind, "source", key))
-        return None if found and person and found.turn < person.turn else found
-    if person:
+        return None if found and (found.ends or (person and found.turn < person.turn)) else found
+    if person and not person.forgotten:
         return None if person.ends else person
-    return held.get((kind, "answer", key))
+    answer = held.get((kind, "answer", key))
+    # Of what was forgotten nothing comes back; what an answer says after it is news.
+    return None if answer and (answer.ends or (person and answer.turn < person.turn)) else answer
 
 
 def _outcome(held: Mapping[Register, Change], change: Change) -> Outcome:
@@ -210,7 +212,7 @@ def _outcome(held: Mapping[Register, Change], change: Change) -> Outcome:
     standing = _standing(held, change.kind, change.key)
     person = held.get((change.kind, "person", change.key))
     old = standing.value if standing else ""
-    if person and change.lane == "answer":
+    if person and change.lane == "answer" and not (person.forgotten and person.turn < change.turn):
         return Outcome(change=change, kind="hidden", old=old)
     if person and change.lane == "source" and change.turn < person.turn:
         return Outcome(change=change, kind="late", old=old)

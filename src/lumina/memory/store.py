@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
+from lumina.memory.removal import Audited, NewAudit, Removal, Rule
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
 from lumina.memory.transfer_lines import Line
 from lumina.memory.turns import (
@@ -153,7 +154,9 @@ class Store(Protocol):
         """NotFound when there is none."""
         ...
 
-    async def set_title(self, scope: ThreadScope, title: str) -> None: ...
+    async def set_title(self, scope: ThreadScope, title: str, *, turn: tuple[int, int] | None = None) -> None:
+        """With the `turn` that it comes from, a title is not set once that turn was forgotten."""
+        ...
 
     # Turns
 
@@ -375,4 +378,22 @@ class Store(Protocol):
         state, profile, word indexes. `read` is given the subject's count of turns and may run in another thread; what
         it raises ends the import with nothing written. UsageError when a thread is there already; texts and documents
         that are there stay as they are; audit lines are added behind those that are there."""
+        ...
+
+    # Forgetting. What was forgotten is not written again: a late write to a forgotten turn is NotFound (its follow-ups
+    # and title are passed over), and receipts and events of the thread's log that come late lose what is gone.
+
+    async def forget(self, scope: SubjectScope, rule: Rule, audit: NewAudit) -> Removal | None:
+        """Shows the subject's rows to `rule` and carries out what it answers, with a row in the audit, in one
+        transaction. None, and nothing written, when the rule finds nothing; what it raises is passed on. When the
+        whole subject goes, that row of the audit is all that stays."""
+        ...
+
+    async def scrub(self) -> bool:
+        """Takes what was deleted out of the database's own files, as far as that is in its power: False when another
+        program still holds a part of it. Asking again later is safe."""
+        ...
+
+    async def audit(self, scope: SubjectScope) -> list[Audited]:
+        """Who read, corrected, exported or forgot something of the subject, in order. Page only."""
         ...

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lumina.memory import noting, refolding
+from lumina.memory import forgotten, noting, refolding
 from lumina.memory.budget import DEFAULT_BUDGET, Calibration, Counter
 from lumina.memory.change import About, Operation
 from lumina.memory.context import Context, Inputs, Recollection, build_context
@@ -126,6 +126,10 @@ class Thread:
         name, _, factor = context.receipt.counter.rpartition(" x ")
         if name == Calibration().counter.name.rpartition(" x ")[0]:
             self.calibration.learn(context.tokens, float(factor), input_tokens)
+
+    def now(self) -> datetime:
+        """The time in the asker's zone."""
+        return self.clock().astimezone(self._zone)
 
     def today(self) -> str:
         return self.clock().astimezone(self._zone).date().isoformat()
@@ -354,6 +358,18 @@ class Thread:
         if isinstance(row, Unreadable):
             raise StoreError(f"Turn {seq} cannot be read ({row.reason}). It was left as it is.")
         return await show_turn(self.store, self.scope, seq, row.attempt)
+
+    # Forgetting
+
+    async def forget_entry(self, key: str, *, about: About = "thread", by: str = "") -> forgotten.Forgotten:
+        """Forgets all that was ever said under `key`, with its history and its quoted words; `about="subject"`: of the
+        person, in all threads. Nothing brings it back until it is said again. NotFound when nothing is noted there,
+        TurnConflict while a turn is being answered. `by` goes to the audit."""
+        return await forgotten.forget_entry(self.store, self.scope, key, about=about, by=by, now=self.now())
+
+    async def forget_turn(self, seq: int, *, by: str = "") -> forgotten.Forgotten:
+        """Forgets turn `seq` with all its attempts and what was noted from it; its number and the day stay."""
+        return await forgotten.forget_turn(self.store, self.scope, seq, by=by, now=self.now())
 
     # Inside
 

@@ -79,9 +79,11 @@ class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryDocuments):
     async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
         return self._thread(scope).info
 
-    async def set_title(self, scope: ThreadScope, title: str) -> None:
+    async def set_title(self, scope: ThreadScope, title: str, *, turn: Key | None = None) -> None:
         checks.check_text("title", title)
         thread = self._thread(scope)
+        if turn in thread.turns and thread.turns[turn].turn.forgotten:
+            return
         thread.info = replace(thread.info, title=title)
 
     # Turns
@@ -110,14 +112,15 @@ class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryDocuments):
         begun = self._begin(scope, new, instead_of)
         thread, kept = self._turn(scope, begun.seq, begun.attempt)
         turn = self._finish(thread, kept, replace(end, seq=begun.seq, attempt=begun.attempt))
-        kept.receipts[1] = StoredReceipt(seq=turn.seq, attempt=turn.attempt, call=1, purpose="answer", body=receipt)
+        account = StoredReceipt(seq=turn.seq, attempt=turn.attempt, call=1, purpose="answer", body=receipt)
+        kept.receipts[1] = self._late_receipt(scope, account)
         return turn
 
     def _arrive(self, scope: ThreadScope, new: NewTurn) -> Turn | None:
         thread = self._thread(scope)
         if new.client_id in thread.by_client:
             turn = thread.turns[thread.by_client[new.client_id]].turn
-            if turn.question != new.question:
+            if turn.question != new.question and not turn.forgotten:
                 raise UsageError(
                     f"client_id {new.client_id!r} already belongs to turn {turn.seq}, which asks something else. "
                     "Nothing was stored; give a new question a new client_id."
@@ -209,7 +212,7 @@ class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryDocuments):
 
     async def add_tool_call(self, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:
         checks.check_tool_record(record)
-        _, kept = self._turn(scope, seq, attempt)
+        _, kept = self._written(scope, seq, attempt)
         if kept.calls.setdefault(record.index, record) != record:
             raise UsageError(
                 f"Tool call {record.index} of turn {seq} is already stored with other content. Nothing was changed; "
@@ -225,13 +228,16 @@ class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryDocuments):
         for question in followups:
             checks.check_text("followups", question)
         _, kept = self._turn(scope, seq, attempt)
-        kept.page = replace(kept.page, followups=tuple(followups))
+        if not kept.turn.forgotten:
+            kept.page = replace(kept.page, followups=tuple(followups))
 
     # Events
 
     async def append_events(self, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str]) -> int:
         checks.check_bodies(bodies)
-        thread = self._thread(scope) if (seq, attempt) == (0, 0) else self._turn(scope, seq, attempt)[0]
+        own = (seq, attempt) == (0, 0)
+        thread = self._thread(scope) if own else self._written(scope, seq, attempt)[0]
+        bodies = self._late_events(scope, bodies) if own else bodies
         log = thread.logs.setdefault((seq, attempt), [])
         log.extend(bodies)
         return len(log) - len(bodies) + 1
@@ -245,7 +251,7 @@ class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryDocuments):
 
     async def register_source(self, scope: ThreadScope, seq: int, attempt: int, new: NewSource) -> Source:
         checks.check_source(new)
-        thread, kept = self._turn(scope, seq, attempt)
+        thread, kept = self._written(scope, seq, attempt)
         digest = await self.put_text(scope.of_subject, new.text)
         n = thread.by_locator.setdefault(new.locator, thread.last_source + 1)
         thread.last_source = max(thread.last_source, n)

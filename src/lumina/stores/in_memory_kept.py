@@ -6,7 +6,6 @@ from lumina.memory.embedding import Vector
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt
-from lumina.memory.transfer_lines import AuditLine
 from lumina.memory.turns import IndexedPassage, Source, ThreadInfo, ToolRecord, Turn, TurnPage
 
 Key = tuple[int, int]
@@ -47,7 +46,6 @@ class KeptSubject:
     threads: dict[str, KeptThread] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     profile: Snapshot = field(default_factory=Snapshot)
-    audit: list[AuditLine] = field(default_factory=list)
 
 
 class Kept:
@@ -78,4 +76,11 @@ class Kept:
         turn = thread.turns.get((seq, attempt)) if thread else None
         if thread is None or turn is None:
             raise NotFound(f"There is no turn {seq} (attempt {attempt}) in this thread. Nothing was changed.")
+        return thread, turn
+
+    def _written(self, scope: ThreadScope, seq: int, attempt: int) -> tuple[KeptThread, KeptTurn]:
+        """A turn that is to be written to. NotFound when it was forgotten, too."""
+        thread, turn = self._turn(scope, seq, attempt)
+        if turn.turn.forgotten:
+            raise NotFound(f"Turn {seq} was forgotten. Nothing was changed.")
         return thread, turn

@@ -17,11 +17,12 @@ from lumina.memory.store import (
 )
 from lumina.memory.turns import DeltaStatus
 from lumina.stores import checks
-from lumina.stores.in_memory_kept import Kept, KeptThread
+from lumina.stores.in_memory_forgetting import InMemoryForgetting
+from lumina.stores.in_memory_kept import KeptThread
 from lumina.stores.passage_ids import PLACE_BITS
 
 
-class InMemoryState(Kept):
+class InMemoryState(InMemoryForgetting):
     """Jobs, deltas, snapshots, receipts, and the word index of turns."""
 
     async def state(self, scope: ThreadScope) -> Snapshot:
@@ -70,7 +71,8 @@ class InMemoryState(Kept):
         self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
     ) -> bool:
         checks.check_delta(delta, state, profile)
-        thread, kept = self._turn(scope, delta.seq, delta.attempt)
+        of_turn = self._turn if delta.correction else self._written
+        thread, kept = of_turn(scope, delta.seq, delta.attempt)
         if kept.turn.number != delta.number:
             raise UsageError(
                 f"Turn {delta.seq} has number {kept.turn.number}, not {delta.number}. Nothing was applied."
@@ -123,8 +125,8 @@ class InMemoryState(Kept):
 
     async def put_receipt(self, scope: ThreadScope, receipt: StoredReceipt) -> None:
         checks.check_receipt(receipt)
-        _, kept = self._turn(scope, receipt.seq, receipt.attempt)
-        kept.receipts[receipt.call] = receipt
+        _, kept = self._written(scope, receipt.seq, receipt.attempt)
+        kept.receipts[receipt.call] = self._late_receipt(scope, receipt)
 
     async def receipts(self, scope: ThreadScope, seq: int, attempt: int) -> list[StoredReceipt]:
         thread = self._look(scope)

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from lumina.memory.errors import UsageError
+from lumina.memory.removal import Audited
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, StoredReceipt
 from lumina.memory.transfer_lines import (
@@ -27,7 +28,8 @@ from lumina.memory.transfer_lines import (
 )
 from lumina.memory.turns import Citation, Message, Source, ThreadInfo, ToolCall, ToolRecord, Turn, TurnPage
 from lumina.stores.in_memory_documents import InMemoryDocuments, KeptDocument
-from lumina.stores.in_memory_kept import Kept, KeptSubject, KeptThread, KeptTurn, Key
+from lumina.stores.in_memory_forgetting import InMemoryForgetting
+from lumina.stores.in_memory_kept import KeptSubject, KeptThread, KeptTurn, Key
 from lumina.stores.line_words import document, folded, indexed
 from lumina.stores.passage_ids import PLACE_BITS, passage_id
 from lumina.stores.receipt_digests import receipt_digests
@@ -35,7 +37,7 @@ from lumina.stores.receipt_digests import receipt_digests
 ABOUT_TRANSFERS = ("export", "import")
 
 
-class InMemoryTransfer(Kept, InMemoryDocuments):
+class InMemoryTransfer(InMemoryForgetting, InMemoryDocuments):
     """Lines out and in."""
 
     async def export_rows(self, scope: SubjectScope | ThreadScope, take: Callable[[Line], object]) -> None:
@@ -49,9 +51,9 @@ class InMemoryTransfer(Kept, InMemoryDocuments):
         mine = {} if of_one else self._documents.get((scope.tenant, scope.subject), {})
         for locator in sorted(mine):
             take(_document_line(mine[locator]))
-        for entry in subject.audit:
-            if entry.action not in ABOUT_TRANSFERS and (not of_one or entry.thread == scope.thread):
-                take(entry)
+        for row in self._audits.get((scope.tenant, scope.subject), ()):
+            if row.action not in ABOUT_TRANSFERS and (not of_one or row.thread == scope.thread):
+                take(AuditLine(thread=row.thread, action=row.action, by=row.by, at=row.at, detail=row.detail))
         for name, thread in sorted(named.items(), key=lambda one: (one[1].number, one[0])):
             for line in _thread_lines(name, thread):
                 take(line)
@@ -59,8 +61,9 @@ class InMemoryTransfer(Kept, InMemoryDocuments):
     async def import_rows(self, scope: SubjectScope, read: Callable[[int], Iterable[Line]]) -> None:
         kept = self._subject(scope)
         # Into copies, which take the place of what is there when all lines have come.
-        subject = replace(kept, threads=dict(kept.threads), texts=dict(kept.texts), audit=list(kept.audit))
+        subject = replace(kept, threads=dict(kept.threads), texts=dict(kept.texts))
         theirs = (scope.tenant, scope.subject)
+        audits = list(self._audits.get(theirs, ()))
         documents, last = dict(self._documents.get(theirs, {})), self._last_document
         name, thread, turn, made = "", KeptThread(info=_empty("")), None, []
         for line in read(subject.number):
@@ -74,7 +77,11 @@ class InMemoryTransfer(Kept, InMemoryDocuments):
                         last += 1
                         documents[line.locator] = KeptDocument.of(document(line), last, own=True, at=line.added_at)
                 case AuditLine():
-                    subject.audit.append(line)
+                    number = audits[-1].number + 1 if audits else 1
+                    audits.append(Audited(
+                        number=number, thread=line.thread, action=line.action, by=line.by, at=line.at,
+                        detail=line.detail,
+                    ))  # fmt: skip
                 case ThreadLine():
                     name, thread = line.thread, _opened(line)
                     if name in subject.threads:
@@ -89,6 +96,7 @@ class InMemoryTransfer(Kept, InMemoryDocuments):
             _finish(thread)
         if made:
             subject.profile = _profile(subject)
+        self._audits[theirs] = audits
         self._subjects[theirs], self._documents[theirs], self._last_document = subject, documents, last
 
 

@@ -11,18 +11,19 @@ over when the caller is told.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
 from lumina.memory.errors import UsageError
 from lumina.stores.runs import Runs
 from lumina.stores.sql.store import SQLStore
-from lumina.stores.sqlite_connect import WRITE, connect, prepare, telling
+from lumina.stores.sqlite_connect import BUSY_SECONDS, WRITE, connect, prepare, telling
+from lumina.stores.sqlite_scrub import scrub
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,8 +76,8 @@ class SQLiteStore(SQLStore):
     def _begin(
         self,
         worker: ThreadPoolExecutor,
-        connected: Callable[[], AbstractContextManager[Connection]],
-        work: Callable[Concatenate[Connection, P], T],
+        connected: Callable[[], AbstractContextManager[Any]],
+        work: Callable[Concatenate[Any, P], T],
         *args: P.args,
         **named: P.kwargs,
     ) -> Future[T]:
@@ -88,6 +89,18 @@ class SQLiteStore(SQLStore):
                 return work(connection, *args, **named)
 
         return worker.submit(job)
+
+    async def scrub(self) -> bool:
+        return await asyncio.wrap_future(self._begin(self._writer, self._outside, scrub, BUSY_SECONDS))
+
+    @contextmanager
+    def _outside(self) -> Iterator[Any]:
+        """A connection in no transaction: a checkpoint cannot be part of one."""
+        connection = self._engine.raw_connection()
+        try:
+            yield connection.dbapi_connection
+        finally:
+            connection.close()
 
     def _token(self) -> str:
         return self._runs.token()

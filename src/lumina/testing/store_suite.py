@@ -34,6 +34,7 @@ from lumina.testing.store_examples import (
     thread_of,
     told,
 )
+from lumina.testing.store_suite_forget import ForgetSuite
 from lumina.testing.store_suite_recall import RecallSuite
 from lumina.testing.store_suite_redo import RedoSuite
 from lumina.testing.store_suite_scope import ScopeSuite
@@ -344,5 +345,5 @@ class TurnSuite:
                 assert not await call
 
 
-class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite, TransferSuite):
+class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite, TransferSuite, ForgetSuite):
     """All of it. A store that keeps documents runs `lumina.testing.document_suite.DocumentSuite`, too."""

@@ -8,6 +8,7 @@ from lumina.memory.scope import ThreadScope
 from lumina.stores import rows
 from lumina.stores.checks import MOST, check_bodies
 from lumina.stores.schema import events
+from lumina.stores.sql import late
 from lumina.stores.sql.keys import columns, inside, of_turn, thread_row, turn_number
 
 # Numbers that are none are passed over: a log goes on after a damaged row.
@@ -26,6 +27,7 @@ def append(connection: Connection, scope: ThreadScope, seq: int, attempt: int, b
     check_bodies(bodies)
     if (seq, attempt) == (0, 0):
         thread_row(connection, scope)
+        bodies = late.event_bodies(connection, scope, bodies)
     else:
         turn_number(connection, scope, seq, attempt)
     return add(connection, scope, seq, attempt, bodies)

@@ -46,7 +46,7 @@ def inside(scope: SubjectScope | ThreadScope, seq: int | None = None, attempt: i
 
 
 THREAD_ROW = select(threads).where(*of_thread(threads))
-ATTEMPT_NUMBER = select(turns.c.number).where(*of_turn(turns))
+ATTEMPT_NUMBER = select(turns.c.number, turns.c.forgotten).where(*of_turn(turns))
 
 
 def thread_row(connection: Connection, scope: ThreadScope) -> Row[Any]:
@@ -64,11 +64,16 @@ def _with_numbers(row: Any) -> Any:
     return row
 
 
-def turn_number(connection: Connection, scope: ThreadScope, seq: int, attempt: int) -> int:
-    """The subject's number of a turn. NotFound when the thread has no such turn."""
+def turn_number(
+    connection: Connection, scope: ThreadScope, seq: int, attempt: int, *, though_forgotten: bool = False
+) -> int:
+    """The subject's number of a turn. NotFound when the thread has no such turn, or when it was forgotten and must not
+    be written to."""
     row = connection.execute(ATTEMPT_NUMBER, inside(scope, seq, attempt)).one_or_none()
     if row is None:
         raise no_turn(seq, attempt)
+    if row.forgotten and not though_forgotten:
+        raise forgotten(seq)
     try:
         return rows.whole(row, "number", 1)
     except rows.Damaged as damage:
@@ -81,3 +86,7 @@ def no_thread(scope: ThreadScope) -> NotFound:
 
 def no_turn(seq: int, attempt: int) -> NotFound:
     return NotFound(f"There is no turn {seq} (attempt {attempt}) in this thread. Nothing was changed.")
+
+
+def forgotten(seq: int) -> NotFound:
+    return NotFound(f"Turn {seq} was forgotten. Nothing was changed.")

@@ -100,6 +100,14 @@ def unindex_thread(connection: Connection, handle: int) -> None:
     connection.execute(UNINDEX_THREAD, {"first": _address(handle, 0), "end": _address(handle + 1, 0)})
 
 
+def index_again(connection: Connection, handle: int, words: Sequence[tuple[int, Sequence[str]]]) -> None:
+    """Replaces the words of passages, given by id."""
+    unindex(connection, handle, [id for id, _ in words])
+    if words:
+        rows = [{"row": _address(handle, id), "words": " ".join(map(token, forms))} for id, forms in words]
+        connection.execute(INDEX, rows)
+
+
 @lru_cache(maxsize=AT_ONCE)
 def _newest(count: int) -> TextClause:
     """For each of `count` words the newest rows of a range, as one JSON list: a row for each would cost more to fetch

@@ -14,6 +14,7 @@ from lumina.memory.turns import DeltaStatus
 from lumina.stores import rows
 from lumina.stores.checks import check_delta, check_receipt, check_snapshot, check_text, no_subject
 from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, subjects, turns
+from lumina.stores.sql import late
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
 
 STATE = select(states).where(*of_thread(states))
@@ -134,7 +135,7 @@ def apply(
     connection: Connection, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
 ) -> bool:
     check_delta(delta, state, profile)
-    number = turn_number(connection, scope, delta.seq, delta.attempt)
+    number = turn_number(connection, scope, delta.seq, delta.attempt, though_forgotten=delta.correction > 0)
     if number != delta.number:
         raise UsageError(f"Turn {delta.seq} has number {number}, not {delta.number}. Nothing was applied.")
     key = inside(scope, delta.seq, delta.attempt)
@@ -237,7 +238,8 @@ def unnoted(connection: Connection, scope: ThreadScope, before: int, limit: int)
 def put_receipt(connection: Connection, scope: ThreadScope, receipt: StoredReceipt) -> None:
     check_receipt(receipt)
     turn_number(connection, scope, receipt.seq, receipt.attempt)
-    values = {"call": receipt.call, "purpose": receipt.purpose, "body": receipt.body}
+    body = late.receipt_body(connection, scope, receipt)
+    values = {"call": receipt.call, "purpose": receipt.purpose, "body": body}
     connection.execute(KEEP_RECEIPT, {**columns(scope, receipt.seq, receipt.attempt), **values})
 
 

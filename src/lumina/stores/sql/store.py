@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches
 from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
+from lumina.memory.removal import Audited, NewAudit, Removal, Rule
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, VectorEnds, WordMatches
 from lumina.memory.transfer_lines import Line
@@ -35,7 +36,7 @@ from lumina.memory.turns import (
 from lumina.stores.checks import check_moment
 from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
-from lumina.stores.sql import events, ledger, recall, removing, threads, transfer, turns
+from lumina.stores.sql import events, forgetting, ledger, recall, removing, threads, transfer, turns
 from lumina.stores.sql import state as fold
 from lumina.stores.sql import vectors as vector_rows
 
@@ -88,8 +89,8 @@ class SQLStore(ABC):
     async def thread_info(self, scope: ThreadScope) -> ThreadInfo:
         return await self._read(threads.info, scope)
 
-    async def set_title(self, scope: ThreadScope, title: str) -> None:
-        await self._write(threads.set_title, scope, title)
+    async def set_title(self, scope: ThreadScope, title: str, *, turn: tuple[int, int] | None = None) -> None:
+        await self._write(threads.set_title, scope, title, turn)
 
     # Turns
 
@@ -248,6 +249,17 @@ class SQLStore(ABC):
 
     async def import_rows(self, scope: SubjectScope, read: Callable[[int], Iterable[Line]]) -> None:
         await self._write(transfer.import_, scope, read)
+
+    # Forgetting
+
+    async def forget(self, scope: SubjectScope, rule: Rule, audit: NewAudit) -> Removal | None:
+        return await self._write(forgetting.forget, scope, rule, audit)
+
+    async def scrub(self) -> bool:
+        return False  # what a deletion leaves in a database's files is that database's own matter
+
+    async def audit(self, scope: SubjectScope) -> list[Audited]:
+        return await self._read(forgetting.audit, scope)
 
     # Documents
 

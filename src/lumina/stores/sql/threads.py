@@ -165,7 +165,9 @@ def info(connection: Connection, scope: ThreadScope) -> ThreadInfo:
     return rows.thread_to_read(row, lambda: _last_turn(connection, scope, scope.thread))
 
 
-def set_title(connection: Connection, scope: ThreadScope, title: str) -> None:
+def set_title(connection: Connection, scope: ThreadScope, title: str, turn: tuple[int, int] | None = None) -> None:
     checks.check_text("title", title)
+    if turn is not None and connection.execute(turns.GONE, inside(scope, *turn)).scalar():
+        return
     if not connection.execute(TITLE, {**inside(scope), "new_title": title}).rowcount:
         raise NotFound(f"There is no thread {scope.thread!r} here. Nothing was changed.")

@@ -15,7 +15,7 @@ from lumina.memory.turns import Citation, NewTurn, RecentTurns, Turn, TurnEnd, T
 from lumina.stores import checks, rows
 from lumina.stores.schema import SUBJECT, TURN, citations, delta_jobs, subjects, threads, turn_sources, turns
 from lumina.stores.sql import events, recall, state, superseding
-from lumina.stores.sql.keys import columns, inside, no_turn, of_thread, of_turn, thread_row
+from lumina.stores.sql.keys import columns, inside, no_turn, of_thread, of_turn, thread_row, turn_number
 
 # What `rows.turn` reads; page columns stay where they are.
 MODEL = (
@@ -51,9 +51,10 @@ ALL_PAGES = (
     .order_by(turns.c.seq, turns.c.attempt)
 )
 PAGE = ALL_PAGES.where(LIVE)
+GONE = select(turns.c.forgotten).where(*of_turn(turns))  # the day it was forgotten, or ""
 BEGIN = insert(turns)
 END = update(turns).where(*of_turn(turns))
-FOLLOWUPS = END.values(followups=bindparam("new_followups"))
+FOLLOWUPS = END.where(turns.c.forgotten == "").values(followups=bindparam("new_followups"))
 ON_THREAD = update(threads).where(*of_thread(threads))
 RUNNING = ON_THREAD.values(
     turns=bindparam("new_turns"),
@@ -343,4 +344,4 @@ def set_followups(connection: Connection, scope: ThreadScope, seq: int, attempt:
         checks.check_text("followups", question)
     values = {**inside(scope, seq, attempt), "new_followups": rows.to_json(list(followups))}
     if not connection.execute(FOLLOWUPS, values).rowcount:
-        raise no_turn(seq, attempt)
+        turn_number(connection, scope, seq, attempt, though_forgotten=True)
