@@ -9,11 +9,10 @@ from lumina.stores import rows
 from lumina.stores.checks import MOST, check_bodies
 from lumina.stores.schema import events
 from lumina.stores.sql.keys import columns, inside, of_turn, thread_row, turn_number
+from lumina.stores.sql.portable import is_whole
 
 # Numbers that are none are passed over: a log goes on after a damaged row.
-LAST = select(func.max(events.c.number)).where(
-    *of_turn(events), func.typeof(events.c.number) == "integer", events.c.number <= MOST
-)
+LAST = select(func.max(events.c.number)).where(*of_turn(events), is_whole(events.c.number), events.c.number <= MOST)
 AFTER = (
     select(events.c.number, events.c.body)
     .where(*of_turn(events), events.c.number > bindparam("after"))

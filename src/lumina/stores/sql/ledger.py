@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -14,10 +13,13 @@ from lumina.stores import rows
 from lumina.stores.checks import check_source, check_text, check_tool_record
 from lumina.stores.schema import SUBJECT, TURN, sources, texts, threads, tool_calls, turn_sources
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
+from lumina.stores.sql.portable import same_text, upsert
 
 KEEP_TEXT = upsert(texts).on_conflict_do_nothing(index_elements=[*SUBJECT, "digest"])
 TEXT = select(texts.c.text).where(*of_subject(texts), texts.c.digest == bindparam("digest"))
-BY_LOCATOR = select(sources.c.n).where(*of_thread(sources), sources.c.locator == bindparam("in_locator"))
+BY_LOCATOR = select(sources.c.n).where(
+    *of_thread(sources), same_text(sources.c.locator, bindparam("in_locator", type_=sources.c.locator.type))
+)
 ADD_SOURCE = insert(sources)
 READ_AGAIN = (
     update(sources)

@@ -5,7 +5,6 @@ from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Connection, Select, Table, and_, bindparam, case, func, insert, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -15,6 +14,7 @@ from lumina.stores import rows
 from lumina.stores.checks import check_delta, check_receipt, check_text
 from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, turns
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, turn_number
+from lumina.stores.sql.portable import upsert
 
 STATE = select(states).where(*of_thread(states))
 PROFILE = select(profiles).where(*of_subject(profiles))

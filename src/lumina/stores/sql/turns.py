@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import StoreError, TurnConflict, UsageError
 from lumina.memory.scope import ThreadScope
@@ -16,6 +15,7 @@ from lumina.stores import checks, rows
 from lumina.stores.schema import SUBJECT, TURN, citations, delta_jobs, subjects, threads, turn_sources, turns
 from lumina.stores.sql import events, recall, state
 from lumina.stores.sql.keys import columns, inside, no_turn, of_thread, of_turn, thread_row
+from lumina.stores.sql.portable import upsert
 
 # What `rows.turn` reads; page columns stay where they are.
 MODEL = (
