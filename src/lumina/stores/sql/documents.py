@@ -43,6 +43,9 @@ TEXT = select(documents.c.text).where(_readable(documents), documents.c.id == bi
 OWNERS = select(owners).where(_readable(owners))
 OWN = (owners.c.tenant == bindparam("in_tenant")) & (owners.c.subject == bindparam("in_owner"))
 OWNER = select(owners).where(OWN)
+# Held by whoever changes the documents of an owner, on PostgreSQL; on SQLite the whole transaction is.
+HOLD_OWNER = OWNER.with_for_update(key_share=True)
+HOLD_OWNERS = OWNERS.order_by(owners.c.subject).with_for_update(key_share=True)
 COUNT = (
     update(owners)
     .where(OWN)
@@ -79,7 +82,7 @@ def put(connection: Connection, scope: SubjectScope, new: Sequence[NewDocument],
         check_document(document)
     key = {"tenant": scope.tenant, "subject": scope.subject if own else TENANTS}
     held = {"in_tenant": key["tenant"], "in_owner": key["subject"]}
-    owner = connection.execute(OWNER, held).one_or_none()
+    owner = connection.execute(HOLD_OWNER, held).one_or_none()
     handle = owner.handle if owner is not None else next_number(connection, "owner")
     if owner is None:
         connection.execute(insert(owners), {**key, "handle": handle, "passages": 0, "words": 0})
@@ -141,6 +144,7 @@ def _number(stored: Any) -> int:
 
 def remove(connection: Connection, scope: SubjectScope, ids: Sequence[int]) -> int:
     going: list[Any] = []
+    connection.execute(HOLD_OWNERS, _reader(scope))
     wanted = sorted(set(ids))
     for at in range(0, len(wanted), AT_ONCE):
         going += connection.execute(GOING, {**_reader(scope), "ids": wanted[at : at + AT_ONCE]}).all()

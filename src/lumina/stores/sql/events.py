@@ -8,6 +8,7 @@ from lumina.memory.scope import ThreadScope
 from lumina.stores import rows
 from lumina.stores.checks import MOST, check_bodies
 from lumina.stores.schema import events
+from lumina.stores.sql.fence import still_mine
 from lumina.stores.sql.keys import columns, inside, of_turn, thread_row, turn_number
 from lumina.stores.sql.portable import is_whole
 
@@ -21,12 +22,13 @@ AFTER = (
 ADD = insert(events)
 
 
-def append(connection: Connection, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str]) -> int:
+def append(connection: Connection, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str], mine: str) -> int:
     check_bodies(bodies)
     if (seq, attempt) == (0, 0):
         thread_row(connection, scope)
     else:
         turn_number(connection, scope, seq, attempt)
+        still_mine(connection, scope, seq, attempt, mine)
     return add(connection, scope, seq, attempt, bodies)
 
 

@@ -12,6 +12,7 @@ from lumina.memory.turns import NewSource, Source, SourceName, ToolRecord
 from lumina.stores import rows
 from lumina.stores.checks import check_source, check_text, check_tool_record
 from lumina.stores.schema import SUBJECT, TURN, sources, texts, threads, tool_calls, turn_sources
+from lumina.stores.sql.fence import still_mine
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
 from lumina.stores.sql.portable import same_text, upsert
 
@@ -55,9 +56,10 @@ def text(connection: Connection, scope: SubjectScope, digest: str) -> str:
     return rows.readable(f"text {digest}", lambda row: rows.text(row, "text"), row)
 
 
-def register(connection: Connection, scope: ThreadScope, seq: int, attempt: int, new: NewSource) -> Source:
+def register(connection: Connection, scope: ThreadScope, seq: int, attempt: int, new: NewSource, mine: str) -> Source:
     check_source(new)
     turn_number(connection, scope, seq, attempt)
+    still_mine(connection, scope, seq, attempt, mine)
     digest = put_text(connection, scope.of_subject, new.text)
     seen = {"url": new.url, "title": new.title, "host": new.host, "depth": new.depth, "digest": digest}
     row = connection.execute(BY_LOCATOR, {**inside(scope), "in_locator": new.locator}).one_or_none()
@@ -90,9 +92,12 @@ def source_names(connection: Connection, scope: ThreadScope, numbers: Sequence[i
     return found
 
 
-def add_tool_call(connection: Connection, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:
+def add_tool_call(
+    connection: Connection, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord, mine: str
+) -> None:
     check_tool_record(record)
     turn_number(connection, scope, seq, attempt)
+    still_mine(connection, scope, seq, attempt, mine)
     known = connection.execute(CALL, {**inside(scope, seq, attempt), "in_place": record.index}).one_or_none()
     if known is not None:
         if rows.readable(f"tool call {record.index}", rows.tool_record, known) != record:

@@ -12,11 +12,13 @@ from lumina.memory.store import DAMAGED, AppliedDelta, DeltaJob, Snapshot, Store
 from lumina.memory.turns import DeltaStatus
 from lumina.stores import rows
 from lumina.stores.checks import check_delta, check_receipt, check_text
-from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, turns
+from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, subjects, turns
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, turn_number
 from lumina.stores.sql.portable import upsert
 
 STATE = select(states).where(*of_thread(states))
+# Held while the profile is compared and set, on PostgreSQL; on SQLite the whole transaction is.
+HOLD_SUBJECT = select(subjects.c.number).where(*of_subject(subjects)).with_for_update(key_share=True)
 PROFILE = select(profiles).where(*of_subject(profiles))
 THREAD_DELTAS = select(func.count()).select_from(deltas).where(*of_thread(deltas))
 SUBJECT_DELTAS = select(func.count()).select_from(deltas).where(*of_subject(deltas))
@@ -129,6 +131,7 @@ def apply(
         return False
     _swap(connection, scope, states, state)
     if profile is not None:
+        connection.execute(HOLD_SUBJECT, inside(scope.of_subject))
         _swap(connection, scope.of_subject, profiles, profile)
     values = {"correction": delta.correction, "number": delta.number, "changes": delta.changes}
     connection.execute(ADD_DELTA, {**columns(scope, delta.seq, delta.attempt), **values})

@@ -14,6 +14,7 @@ from lumina.memory.turns import Citation, NewTurn, RecentTurns, Turn, TurnEnd, T
 from lumina.stores import checks, rows
 from lumina.stores.schema import SUBJECT, TURN, citations, delta_jobs, subjects, threads, turn_sources, turns
 from lumina.stores.sql import events, recall, state
+from lumina.stores.sql.fence import may_end
 from lumina.stores.sql.keys import columns, inside, no_turn, of_thread, of_turn, thread_row
 from lumina.stores.sql.portable import upsert
 
@@ -185,8 +186,9 @@ def _insert(
     return turn
 
 
-def finish(connection: Connection, scope: ThreadScope, end: TurnEnd) -> Turn:
+def finish(connection: Connection, scope: ThreadScope, end: TurnEnd, mine: str) -> Turn:
     checks.check_end(end)
+    may_end(connection, scope, end.seq, end.attempt, mine)
     row = connection.execute(ONE, inside(scope, end.seq, end.attempt)).one_or_none()
     if row is None:
         raise no_turn(end.seq, end.attempt)

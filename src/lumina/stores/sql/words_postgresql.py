@@ -91,7 +91,7 @@ def add_turn(connection: Connection, handle: int, words: Sequence[tuple[int, Seq
 
 def newest(connection: Connection, handle: int, words: Sequence[str], end: int, cap: int) -> dict[str, Sequence[int]]:
     values = {"handle": handle, "words": [form(word) for word in words], "end": end, "cap": cap}
-    return {words[place - 1]: found for place, found in connection.execute(NEWEST, values)}
+    return {words[row.place - 1]: row.found for row in connection.execute(NEWEST, values)}
 
 
 def around(connection: Connection, scope: ThreadScope, ids: Sequence[int], around: int) -> Iterable[Any]:

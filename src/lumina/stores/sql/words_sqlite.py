@@ -63,8 +63,8 @@ def newest(connection: Connection, handle: int, words: Sequence[str], end: int, 
         some = words[at : at + AT_ONCE]
         values: dict[str, Any] = {f"word{n}": f'"{token(word)}"' for n, word in enumerate(some)}
         values |= {"first": base, "end": base + end, "cap": cap}
-        for word, found in connection.execute(_newest(len(some)), values):
-            ids[some[word]] = [row - base for row in json.loads(found)]
+        for row in connection.execute(_newest(len(some)), values):
+            ids[some[row.word]] = [found - base for found in json.loads(row.found)]
     return ids
 
 
