@@ -14,7 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -164,16 +164,27 @@ def postgresql_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgresql_url(postgresql_server: str) -> Iterator[str]:
-    """The URL of a database with Lumina's tables and nothing in them."""
+def fresh_database(postgresql_server: str) -> Iterator[Callable[..., str]]:
+    """Makes databases with Lumina's tables and nothing in them (or as `how` says), and returns their URLs."""
     import psycopg
     from sqlalchemy.engine import make_url
 
+    names: list[str] = []
     with psycopg.connect(postgresql_server, autocommit=True) as connection:
-        name = f"test_{next(databases)}"
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE made STRATEGY file_copy")
-        yield make_url(postgresql_server).set(database=name).render_as_string(hide_password=False)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+        def fresh(how: str = "TEMPLATE made STRATEGY file_copy") -> str:
+            names.append(f"test_{next(databases)}")
+            connection.execute(f"CREATE DATABASE {names[-1]} {how}")
+            return make_url(postgresql_server).set(database=names[-1]).render_as_string(hide_password=False)
+
+        yield fresh
+        for name in names:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def postgresql_url(fresh_database: Callable[..., str]) -> str:
+    return fresh_database()
 
 
 # Agents

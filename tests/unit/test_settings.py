@@ -17,7 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_with_nothing_set_everything_has_a_default(home: Path) -> None:
     settings = load()
     assert (settings.model, settings.search_chain, settings.memory) == ("extractive", ("docs",), "on")
-    assert settings.database_path == home / "lumina.db"
+    assert settings.database == home / "lumina.db"
 
 
 def test_loading_writes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,10 +44,10 @@ def test_a_relative_database_lies_in_the_data_folder_and_an_absolute_one_where_i
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LUMINA_DATABASE_URL", "sqlite:///mine.db")
-    assert load().database_path == home / "mine.db"
+    assert load().database == home / "mine.db"
     elsewhere = home.parent / "elsewhere.db"
     monkeypatch.setenv("LUMINA_DATABASE_URL", f"sqlite:///{elsewhere}")
-    assert load().database_path == elsewhere
+    assert load().database == elsewhere
 
 
 @pytest.mark.parametrize(
