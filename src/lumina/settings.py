@@ -149,12 +149,14 @@ def refused(setting: str, value: object, *, where: str = "", why: str = "", allo
     reason = f": {why}" if why else ""
     place = f" (from {where})" if where else ""
     return UsageError(
-        f"{setting} is {_without_password(str(value))!r}{place}, which cannot be used{reason}. Allowed: {allowed}."
+        f"{setting} is {_without_password(value)!r}{place}, which cannot be used{reason}. Allowed: {allowed}."
     )
 
 
-def _without_password(value: str) -> str:
+def _without_password(value: object) -> object:
     """A URL may hold one between the scheme and the last @."""
+    if not isinstance(value, str):
+        return value
     scheme, found, rest = value.partition("://")
     user, at, host = rest.rpartition("@")
     return f"{scheme}://{user.partition(':')[0]}:***@{host}" if found and at and ":" in user else value

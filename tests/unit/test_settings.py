@@ -132,3 +132,15 @@ def test_the_machine_has_a_zone_even_when_it_does_not_tell(monkeypatch: pytest.M
 def test_the_table_for_people_names_every_setting() -> None:
     assert [row[0] for row in table()] == [f"LUMINA_{name.upper()}" for name in Settings.model_fields]
     assert all(all(row) for row in table())
+
+
+def test_a_password_in_a_url_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LUMINA_DATABASE_URL", "mysql://me:hunter2@db.example/x")
+    with pytest.raises(UsageError, match=r"mysql://me:\*\*\*@db\.example/x") as told:
+        load()
+    assert "hunter2" not in str(told.value)
+
+
+def test_a_postgresql_url_is_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LUMINA_DATABASE_URL", "postgresql://me@db.example/x")
+    assert load().database == "postgresql://me@db.example/x"

@@ -24,7 +24,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lumina.memory.errors import StoreError, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.stores.postgresql_connect import LostConnection, Overtaken, connect, is_lost, parse, prepare, shown, telling
+from lumina.memory.turns import NewTurn, Turn
+from lumina.stores.postgresql_connect import PATIENCE, connect, is_lost, parse, patiently, prepare, shown
 from lumina.stores.postgresql_runs import PostgreSQLRuns
 from lumina.stores.sql.keys import inside
 from lumina.stores.sql.store import SQLStore
@@ -33,8 +34,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 READERS = 4  # threads, and as many connections, made as they are needed
 WRITERS = 4
-PATIENCE = 10.0  # seconds in which a server that was started again is reached again
-TRIES = 20  # for a job that others were in the way of
 READ = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}  # several statements, one moment
 
 # The lock of a writing job, and the number of its transaction.
@@ -103,25 +102,7 @@ class PostgreSQLStore(SQLStore):
     def _begin(self, worker: ThreadPoolExecutor, once: Callable[[], T]) -> Future[T]:
         if self._closed:
             raise UsageError("This store is closed. Open it again.")
-        return worker.submit(self._patiently, once)
-
-    def _patiently(self, once: Callable[[], T]) -> T:
-        """The result of `once`, begun again while nothing has happened: others were faster, or the server was away."""
-        end = time.monotonic() + PATIENCE
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                with telling(self._url):
-                    return once()
-            except Overtaken:
-                if tries >= TRIES:
-                    raise
-                time.sleep(0.002 * tries)
-            except LostConnection:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(min(0.05 * tries, 0.5))
+        return worker.submit(patiently, self._url, once)
 
     def _commit(
         self, scope: object, work: Callable[Concatenate[Connection, P], T], *args: P.args, **named: P.kwargs
@@ -154,8 +135,14 @@ class PostgreSQLStore(SQLStore):
             "the thread again; a question that is sent again with the same client_id is never stored twice."
         )
 
+    async def begin_turn(self, scope: ThreadScope, new: NewTurn) -> tuple[Turn, bool]:
+        if self._closed:
+            raise UsageError("This store is closed. Open it again.")
+        await asyncio.to_thread(self._runs.token)  # asks the server, so not on the event loop
+        return await super().begin_turn(scope, new)
+
     def _token(self) -> str:
-        return self._runs.token()
+        return self._runs.held
 
     def _mine(self) -> str:
         return self._runs.held

@@ -9,9 +9,10 @@ A URL can hold a password. No message, log line or exception that is made here s
 """
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
@@ -21,11 +22,14 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from lumina.memory.errors import LuminaError, StoreError, UsageError
 from lumina.stores.schema import REVISIONS
 
+T = TypeVar("T")
 SCHEMA = "lumina"
 SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 OLDEST = 13  # the version that brought pg_current_xact_id
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 60  # how long a writer of another process is waited for
+PATIENCE = 10.0  # seconds in which a server that was started again is reached again
+TRIES = 20  # for a job that others were in the way of
 MIGRATING = 0x6C756D696E61  # the advisory lock of who changes the tables: "lumina" in ASCII
 # Settings of each connection. Keepalives let the server notice within a minute that a machine is gone; an open
 # transaction that nobody goes on with gives up its locks.
@@ -85,14 +89,19 @@ def connect(url: URL, *, pool: int = 0) -> Engine:
     given = {"connect_timeout": CONNECT_SECONDS, "client_encoding": "utf8", "application_name": "lumina"}
     engine = create_engine(
         url, connect_args={name: value for name, value in given.items() if name not in url.query}, hide_parameters=True,
-        isolation_level="READ COMMITTED", **kept,
+        use_native_hstore=False, isolation_level="READ COMMITTED", **kept,
     )  # fmt: skip
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, record: object) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(SETTINGS)
-        connection.commit()
+        connection.autocommit = True
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(SETTINGS)
+            connection.autocommit = False
+        except BaseException:
+            connection.close()
+            raise
 
     return engine
 
@@ -146,6 +155,25 @@ def _upgrade(connection: Connection, url: URL) -> None:
     from lumina.stores.migrations import upgrade  # alembic is loaded only when it has work to do
 
     upgrade.upgrade(connection)
+
+
+def patiently(url: URL, once: Callable[[], T]) -> T:
+    """The result of `once`, begun again as long as it has done nothing: others were faster, or the server was away."""
+    end = time.monotonic() + PATIENCE
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            with telling(url):
+                return once()
+        except Overtaken:
+            if tries >= TRIES:
+                raise
+            time.sleep(0.002 * tries)
+        except LostConnection:
+            if time.monotonic() > end:
+                raise
+            time.sleep(min(0.05 * tries, 0.5))
 
 
 class LostConnection(StoreError):

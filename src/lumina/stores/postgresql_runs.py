@@ -19,7 +19,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from lumina.stores.postgresql_connect import connect, telling
+from lumina.stores.postgresql_connect import connect, patiently
 
 LOOK_AGAIN = 5.0  # seconds after which the lock's connection is looked at before a write
 TAKE = text("SELECT pg_advisory_lock(:key)")
@@ -52,8 +52,8 @@ class PostgreSQLRuns:
     def token(self) -> str:
         """The token of this store; its lock is held once this returns."""
         self._token = self._token or secrets.token_hex(16)
-        with self._one, telling(self._url):
-            self._hold()
+        with self._one:
+            patiently(self._url, self._hold)
         return self._token
 
     def keep(self) -> None:
@@ -65,13 +65,17 @@ class PostgreSQLRuns:
         """Whether the store with this token is still open, in any process on any machine."""
         if not token or token == self._token:
             return bool(token)
-        with self._one, telling(self._url):
+
+        def asked() -> bool:
             connection = self._hold()
             # A shared lock, so that two stores asking at once do not take each other for the owner.
             free = connection.execute(TRY, {"key": _key(token)}).scalar_one()
             if free:
                 connection.execute(GIVE_BACK, {"key": _key(token)})
             return not free
+
+        with self._one:
+            return patiently(self._url, asked)
 
     def release(self) -> None:
         """Gives the lock up; turns that this store left running can then be ended by others."""

@@ -13,7 +13,7 @@ from lumina.testing.store_examples import thread_of
 
 SOURCE = str(Path(__file__).parents[3] / "src")
 HERE = thread_of()
-COMMITS = 40
+COMMITS = 25
 CHILD = """
 import asyncio, sys
 from lumina.stores.opening import open_store

@@ -91,7 +91,9 @@ def add_turn(connection: Connection, handle: int, words: Sequence[tuple[int, Seq
 
 def newest(connection: Connection, handle: int, words: Sequence[str], end: int, cap: int) -> dict[str, Sequence[int]]:
     values = {"handle": handle, "words": [form(word) for word in words], "end": end, "cap": cap}
-    return {words[row.place - 1]: row.found for row in connection.execute(NEWEST, values)}
+    rows: Any = connection.execute(NEWEST, values)
+    found: dict[int, Sequence[int]] = dict(rows.all())
+    return {word: found[place] for place, word in enumerate(words, 1) if place in found}
 
 
 def around(connection: Connection, scope: ThreadScope, ids: Sequence[int], around: int) -> Iterable[Any]:

@@ -64,7 +64,8 @@ def newest(connection: Connection, handle: int, words: Sequence[str], end: int, 
         values: dict[str, Any] = {f"word{n}": f'"{token(word)}"' for n, word in enumerate(some)}
         values |= {"first": base, "end": base + end, "cap": cap}
         for row in connection.execute(_newest(len(some)), values):
-            ids[some[row.word]] = [found - base for found in json.loads(row.found)]
+            word: int = row.word
+            ids[some[word]] = [found - base for found in json.loads(row.found)]
     return ids
 
 
