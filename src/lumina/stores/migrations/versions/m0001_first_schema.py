@@ -2,15 +2,14 @@
 
 The word index is what each database does best: FTS5 on SQLite, whose tokenizer neither folds nor splits because words
 come folded from lumina.memory.words; a table of (thread, word, passage) on PostgreSQL.
-
-PostgreSQL's indexes hold no value of more than 2,704 bytes, and a locator may be longer: there it is unique by its MD5.
-Two locators that were made to collide are refused as one; nothing is mixed up, because the whole is compared as well.
 """
 
 import secrets
 
 import sqlalchemy as sa
 from alembic import op
+
+from lumina.stores.migrations.first_on_postgresql import for_postgresql
 
 revision = "0001"
 down_revision = None
@@ -391,18 +390,4 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         op.execute(TURN_WORDS)
     else:
-        _for_postgresql()
-
-
-def _for_postgresql() -> None:
-    op.create_table(
-        "turn_words",
-        sa.Column("thread", WHOLE, autoincrement=False, nullable=False),
-        sa.Column("word", TEXT, nullable=False),
-        sa.Column("passage", WHOLE, autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("thread", "word", "passage", name=op.f("pk_turn_words")),
-    )
-    for table, key in (("sources", ("tenant", "subject", "thread")), ("documents", ("tenant", "subject"))):
-        op.drop_constraint(f"uq_{table}_{'_'.join(key)}_locator", table, type_="unique")
-        unique = [*key, sa.func.md5(sa.column("locator"))]
-        op.create_index(f"ix_{table}_{'_'.join(key)}_md5_locator", table, unique, unique=True)
+        for_postgresql()
