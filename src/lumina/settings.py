@@ -23,6 +23,7 @@ from lumina.memory.errors import UsageError
 FILE = "lumina.toml"
 NAMES = {"schema_file": "schema"}  # fields that cannot bear their setting's name: pydantic has a method called so
 SQLITE = "sqlite:///"
+POSTGRESQL = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
 class Settings(BaseSettings):
@@ -38,7 +39,10 @@ class Settings(BaseSettings):
     database_url: str = Field(
         default="",
         description="Where threads and documents are kept.",
-        json_schema_extra={"allowed": f"{SQLITE}PATH", "default": "the SQLite file lumina.db in LUMINA_HOME"},
+        json_schema_extra={
+            "allowed": f"{SQLITE}PATH, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE (extra `postgres`)",
+            "default": "the SQLite file lumina.db in LUMINA_HOME",
+        },
     )
     model: str = Field(
         default="extractive",
@@ -103,7 +107,7 @@ class Settings(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def _database_url(cls, value: str) -> str:
-        if value and not (value.startswith(SQLITE) and len(value) > len(SQLITE)):
+        if value and not any(value.startswith(kind) and len(value) > len(kind) for kind in (SQLITE, *POSTGRESQL)):
             raise ValueError("not a database that this version can open")
         return value
 
@@ -150,8 +154,10 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
     @property
-    def database_path(self) -> Path:
-        """The SQLite file; a relative path in the URL counts from LUMINA_HOME."""
+    def database(self) -> Path | str:
+        """Where threads are kept: a SQLite file (a relative path in the URL counts from LUMINA_HOME), or a URL."""
+        if self.database_url.startswith(POSTGRESQL):
+            return self.database_url
         return self.home / self.database_url.removeprefix(SQLITE) if self.database_url else self.home / "lumina.db"
 
     @property
@@ -185,7 +191,18 @@ def refused(setting: str, value: object, *, where: str = "", why: str = "", allo
     allowed = allowed or _told(setting.removeprefix("LUMINA_").lower(), "allowed")
     reason = f": {why}" if why else ""
     place = f" (from {where})" if where else ""
-    return UsageError(f"{setting} is {value!r}{place}, which cannot be used{reason}. Allowed: {allowed}.")
+    return UsageError(
+        f"{setting} is {_without_password(value)!r}{place}, which cannot be used{reason}. Allowed: {allowed}."
+    )
+
+
+def _without_password(value: object) -> object:
+    """A URL may hold one between the scheme and the last @."""
+    if not isinstance(value, str):
+        return value
+    scheme, found, rest = value.partition("://")
+    user, at, host = rest.rpartition("@")
+    return f"{scheme}://{user.partition(':')[0]}:***@{host}" if found and at and ":" in user else value
 
 
 def table() -> list[tuple[str, str, str, str]]:

@@ -1,17 +1,55 @@
-"""The public suites, on both stores."""
+"""The public suite, on every store that Lumina ships."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from lumina.memory.store import Store
 from lumina.stores.in_memory import InMemoryStore
+from lumina.stores.opening import open_store
+from lumina.stores.postgresql import PostgreSQLStore
 from lumina.stores.sqlite import SQLiteStore
+from lumina.testing.capabilities import ALL
 from lumina.testing.document_suite import DocumentSuite
 from lumina.testing.store_suite import StoreSuite
 
 
+class Shared(StoreSuite, DocumentSuite):
+    capabilities = ALL
+
+    @pytest.fixture
+    def where(self) -> str:
+        raise NotImplementedError
+
+    @pytest.fixture
+    async def store(self, where: str) -> AsyncIterator[Store]:
+        store = await open_store(where)
+        yield store
+        await store.close()
+
+    @pytest.fixture
+    async def library(self, store: Store) -> Store:
+        return store
+
+    @pytest.fixture
+    async def another(self, where: str) -> AsyncIterator[Callable[[], Awaitable[Store]]]:
+        opened: list[Store] = []
+
+        async def another() -> Store:
+            opened.append(await open_store(where))
+            return opened[-1]
+
+        yield another
+        for store in opened:
+            await store.close()
+
+
 class TestInMemoryStore(StoreSuite, DocumentSuite):
+    capabilities = ALL - {"several processes"}
+
     @pytest.fixture
     async def store(self) -> InMemoryStore:
         return InMemoryStore()
@@ -21,13 +59,39 @@ class TestInMemoryStore(StoreSuite, DocumentSuite):
         return store
 
 
-class TestSQLiteStore(StoreSuite, DocumentSuite):
+class TestSQLiteStore(Shared):
     @pytest.fixture
-    async def store(self, tmp_path: Path) -> AsyncIterator[SQLiteStore]:
-        store = await SQLiteStore.open(tmp_path / "lumina.db")
-        yield store
-        await store.close()
+    def where(self, tmp_path: Path) -> str:
+        return str(tmp_path / "lumina.db")
 
     @pytest.fixture
-    async def library(self, store: SQLiteStore) -> SQLiteStore:
-        return store
+    def cut_off(self, store: SQLiteStore, where: str) -> Callable[[], Awaitable[None]]:
+        async def cut_off() -> None:
+            (lock,) = await asyncio.to_thread(lambda: list(Path(f"{where}.runs").iterdir()))
+            lock.unlink()
+
+        return cut_off
+
+
+class TestPostgreSQLStore(Shared):
+    @pytest.fixture
+    def where(self, postgresql_url: str) -> str:
+        return postgresql_url
+
+    @pytest.fixture
+    def cut_off(self, store: PostgreSQLStore, where: str) -> Callable[[], Awaitable[None]]:
+        async def cut_off() -> None:
+            with psycopg.connect(where) as connection:
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = "
+                    "(SELECT oid FROM pg_database WHERE datname = current_database())"
+                )
+
+        return cut_off
+
+
+def test_our_stores_can_do_all_but_what_has_no_meaning_for_them() -> None:
+    absent = {one.__name__: ALL - one.capabilities for one in (TestInMemoryStore, TestSQLiteStore, TestPostgreSQLStore)}
+    assert absent == {
+        "TestInMemoryStore": {"several processes"}, "TestSQLiteStore": set(), "TestPostgreSQLStore": set(),
+    }  # fmt: skip

@@ -3,7 +3,7 @@
 import inspect
 import json
 from pathlib import Path
-from typing import get_args, Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -32,7 +32,7 @@ def test_no_call_of_a_store_goes_without_a_scope() -> None:
         first = list(inspect.signature(call).parameters.values())[1]
         assert first.name == "scope", name
         allowed = {ThreadScope, SubjectScope, TenantScope}
-            assert set(get_args(first.annotation) or (first.annotation,)) <= allowed, name
+        assert set(get_args(first.annotation) or (first.annotation,)) <= allowed, name
 
 
 @pytest.mark.parametrize("bad", ["", " ", None, 7, "a\x00b", "a\nb", "\ud800", "x" * 201])

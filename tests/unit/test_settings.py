@@ -17,7 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_with_nothing_set_everything_has_a_default(home: Path) -> None:
     settings = load()
     assert (settings.model, settings.search_chain, settings.memory) == ("extractive", ("docs",), "on")
-    assert settings.database_path == home / "lumina.db"
+    assert settings.database == home / "lumina.db"
 
 
 def test_loading_writes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,10 +44,10 @@ def test_a_relative_database_lies_in_the_data_folder_and_an_absolute_one_where_i
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LUMINA_DATABASE_URL", "sqlite:///mine.db")
-    assert load().database_path == home / "mine.db"
+    assert load().database == home / "mine.db"
     elsewhere = home.parent / "elsewhere.db"
     monkeypatch.setenv("LUMINA_DATABASE_URL", f"sqlite:///{elsewhere}")
-    assert load().database_path == elsewhere
+    assert load().database == elsewhere
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,15 @@ def test_the_machine_has_a_zone_even_when_it_does_not_tell(monkeypatch: pytest.M
 def test_the_table_for_people_names_every_setting() -> None:
     assert [row[0] for row in table()] == [f"LUMINA_{NAMES.get(name, name).upper()}" for name in Settings.model_fields]
     assert all(all(row) for row in table())
+
+
+def test_a_password_in_a_url_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LUMINA_DATABASE_URL", "mysql://me:hunter2@db.example/x")
+    with pytest.raises(UsageError, match=r"mysql://me:\*\*\*@db\.example/x") as told:
+        load()
+    assert "hunter2" not in str(told.value)
+
+
+def test_a_postgresql_url_is_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LUMINA_DATABASE_URL", "postgresql://me@db.example/x")
+    assert load().database == "postgresql://me@db.example/x"

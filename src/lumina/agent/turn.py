@@ -146,6 +146,8 @@ class Answering:
             usage=json.dumps(usage),
             events=await self._log.last_bodies(finished),
         )))  # fmt: skip
+        if (turn.status, turn.reason) != (status, reason):
+            return turn  # another process found this one gone and has ended the turn: what is stored counts
         self._log.ring()
         await self._thread_log.write(finished)
         return turn

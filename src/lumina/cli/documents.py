@@ -29,7 +29,7 @@ def add(paths: list[Path], *, as_json: bool) -> int:
     chosen = settings()
 
     async def added(_: Worker) -> "Report":
-        async with open_library(chosen.database_path) as library:
+        async with open_library(chosen.database) as library:
             with progress_bar(shown=not as_json) as told:
                 return await library.add(ME, paths, progress=told)
 
@@ -98,7 +98,7 @@ def listing(*, as_json: bool) -> int:
     chosen = settings()
 
     async def load(_: Worker) -> "list[DocumentInfo]":
-        async with open_library(chosen.database_path) as library:
+        async with open_library(chosen.database) as library:
             return await library.documents(ME)
 
     found = complete(load)
@@ -123,7 +123,7 @@ def remove(paths: list[str], *, as_json: bool) -> int:
     chosen = settings()
 
     async def removed(_: Worker) -> "Removal":
-        async with open_library(chosen.database_path) as library:
+        async with open_library(chosen.database) as library:
             return await library.remove(ME, paths)
 
     removal = complete(removed)

@@ -28,7 +28,7 @@ def settings() -> Settings:
 async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
     """The agent that the settings describe; `model` is another one for this command."""
     return await open_agent(
-        database=chosen.database_path, model=model or chosen.model, search=chosen.search,
+        database=chosen.database, model=model or chosen.model, search=chosen.search,
         memory=chosen.memory == "on", zone=chosen.zone, embedder=chosen.embedder, embedder_url=chosen.embedder_url,
         schema=chosen.schema_path,
     )  # fmt: skip
@@ -36,7 +36,7 @@ async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
 
 async def threads_at(chosen: Settings) -> Threads:
     """The conversations, for a command that asks no model."""
-    return await open_threads(chosen.database_path, zone=chosen.zone, schema=chosen.schema_path)
+    return await open_threads(chosen.database, zone=chosen.zone, schema=chosen.schema_path)
 
 
 def check_name(name: str, go_on: bool) -> None:

@@ -42,6 +42,11 @@ class Runs:
         self._token = ""
         self._handle = -1
 
+    @property
+    def held(self) -> str:
+        """The token of this store, or "" as long as it has begun no turn."""
+        return self._token
+
     def token(self) -> str:
         """The token of this store; its lock is held once this returns."""
         if not self._token:

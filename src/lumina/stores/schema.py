@@ -1,7 +1,8 @@
 """The tables, once, for every database.
 
-Plain SQLAlchemy Core types only, so that the same tables stand on SQLite and on PostgreSQL; what one database needs on
-top (SQLite's full-text index) is made by its migration. Keys of a person's rows start (tenant, subject), keys of a
+Three types, so that the same tables stand on SQLite and on PostgreSQL: TEXT, compared and put in order by code point on
+both; WHOLE, up to 2**53 on both; bytes. What a database needs on top (the word index of turns) is made by its
+migration. Keys of a person's rows start (tenant, subject), keys of a
 thread's rows (tenant, subject, thread), in columns of their own. Times are stored to be shown; no query orders by one.
 Lists inside a row are JSON text, so that a row can be read, or found unreadable, on its own.
 
@@ -27,6 +28,9 @@ from sqlalchemy.types import BigInteger
 # Revisions of the schema that this program can bring up to date, oldest first; the last one is what it works with.
 REVISIONS = ("0001", "0002")
 
+TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+WHOLE = BigInteger().with_variant(Integer(), "sqlite")
+
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
@@ -39,11 +43,11 @@ metadata = MetaData(
 
 
 def _text(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False)
+    return Column(name, TEXT, nullable=False)
 
 
 def _whole(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False, autoincrement=False)
+    return Column(name, WHOLE, nullable=False, autoincrement=False)
 
 
 def _subject() -> list[Column[str]]:

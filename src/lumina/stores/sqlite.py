@@ -105,5 +105,8 @@ class SQLiteStore(SQLStore):
     def _token(self) -> str:
         return self._runs.token()
 
+    def _mine(self) -> str:
+        return self._runs.held
+
     def _alive(self) -> Callable[[str], bool]:
         return self._runs.alive

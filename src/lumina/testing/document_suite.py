@@ -7,6 +7,7 @@ import pytest
 from lumina.agent.ports import DocumentStore, NewDocument, PassageSpan
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.words import forms
+from lumina.testing.capabilities import Capable, needs
 from lumina.testing.store_examples import HOSTILE, ODD, subject_of
 
 ME, YOU = subject_of("me"), subject_of("you")
@@ -31,7 +32,8 @@ async def bodies(library: DocumentStore, scope: object, words: Sequence[str], li
     return [hit.body for hit in found.hits]
 
 
-class DocumentSuite:
+@needs("documents")
+class DocumentSuite(Capable):
     """Kept, replaced, found, removed; always within the scope."""
 
     async def test_documents_are_listed_by_locator(self, library: DocumentStore) -> None:

@@ -1,17 +1,22 @@
 """What every store must do: subclass `StoreSuite`, give it a fixture `store`, and run it with pytest.
 
     class TestMyStore(StoreSuite):
+        capabilities = frozenset({"documents"})  # see lumina.testing.capabilities
+
         @pytest.fixture
         async def store(self):
             store = await MyStore.open(...)
             yield store
             await store.close()
 
+        @pytest.fixture
+        async def library(self, store):
+            return store
+
 The tests are coroutines; they run under anyio's pytest plugin with `anyio_mode = "auto"` and a fixture
 `anyio_backend` that gives "asyncio". The store starts empty for each of them.
 
-What needs a real file (damaged rows, processes that are gone, many writers) is not here: it belongs to the store that
-has one.
+What needs a real place (damaged rows, a process that is killed) is not here: it belongs to the store that has one.
 """
 
 import asyncio
@@ -23,6 +28,8 @@ import pytest
 from lumina.memory.errors import NotFound, TurnConflict, UsageError
 from lumina.memory.store import Store
 from lumina.memory.turns import Message, ToolCall, TurnEnd, TurnPage
+from lumina.testing.capabilities import Capable
+from lumina.testing.document_suite import DocumentSuite
 from lumina.testing.store_examples import (
     ODD,
     asked,
@@ -38,6 +45,7 @@ from lumina.testing.store_suite_forget import ForgetSuite
 from lumina.testing.store_suite_recall import RecallSuite
 from lumina.testing.store_suite_redo import RedoSuite
 from lumina.testing.store_suite_scope import ScopeSuite
+from lumina.testing.store_suite_sharing import SharingSuite
 from lumina.testing.store_suite_state import StateSuite
 from lumina.testing.store_suite_transfer import TransferSuite
 from lumina.testing.store_suite_vectors import VectorSuite
@@ -345,5 +353,8 @@ class TurnSuite:
                 assert not await call
 
 
-class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite, TransferSuite, ForgetSuite):
-    """All of it. A store that keeps documents runs `lumina.testing.document_suite.DocumentSuite`, too."""
+class StoreSuite(
+    TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite, TransferSuite, ForgetSuite, SharingSuite,
+    DocumentSuite, Capable,
+):  # fmt: skip
+    """All of it; what is about a capability that the subclass does not name is skipped, with the name."""

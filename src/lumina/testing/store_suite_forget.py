@@ -21,6 +21,7 @@ from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State, fold
 from lumina.memory.store import Snapshot, Store, StoredReceipt, VersionConflict
 from lumina.memory.turns import Turn, TurnPage
+from lumina.testing.capabilities import Capable, needs
 from lumina.testing.store_examples import asked, cited, ended, looked_up, noted, page_about, subject_of, thread_of, told
 
 HERE = thread_of()
@@ -86,7 +87,8 @@ async def everything(store: Store, *scopes: ThreadScope) -> str:
     return repr(found)
 
 
-class ForgetSuite:
+@needs("forget")
+class ForgetSuite(Capable):
     """Forgetting, the audit, and what comes late."""
 
     async def test_d11_a_forgotten_turn_keeps_its_number_and_its_day_and_nothing_else(self, store: Store) -> None:

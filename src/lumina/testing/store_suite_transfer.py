@@ -16,6 +16,7 @@ from lumina.memory.store import AppliedDelta, Snapshot, Store, StoredReceipt
 from lumina.memory.transfer import Exported, export_to, import_from
 from lumina.memory.transfer_lines import AuditLine
 from lumina.memory.turns import Citation, Message, ToolCall
+from lumina.testing.capabilities import Capable, needs
 from lumina.testing.store_examples import NOON, ODD, asked, ended, looked_up, page_about, subject_of, thread_of
 
 ME, HERE = subject_of(), thread_of()
@@ -101,7 +102,8 @@ async def lived_in(store: Store, scope: ThreadScope = HERE, turns: int = 3) -> N
     await store.set_title(scope, "Résumé 天気")
 
 
-class TransferSuite:
+@needs("transfer")
+class TransferSuite(Capable):
     """`export_rows` and `import_rows`, through `lumina.memory.transfer`."""
 
     async def test_an_import_of_an_export_exports_the_same_bytes(self, store: Store) -> None:

@@ -9,6 +9,7 @@ from lumina.memory.embedding import Vector, dot, unit
 from lumina.memory.errors import UsageError
 from lumina.memory.scope import TenantScope
 from lumina.memory.store import Store
+from lumina.testing.capabilities import Capable, needs
 from lumina.testing.store_examples import HOSTILE, subject_of, thread_of, told
 
 HERE = thread_of()
@@ -26,7 +27,8 @@ async def ids_of(store: Store, scope=HERE) -> list[int]:
     return [one.id for one in await store.without_vectors(scope, embedder="nobody", limit=10_000)]
 
 
-class VectorSuite:
+@needs("vectors")
+class VectorSuite(Capable):
     """Vectors: kept, read, compared, counted."""
 
     async def test_a_vector_comes_back_as_it_was_put(self, store: Store) -> None:

@@ -40,8 +40,7 @@ async def test_a_path_or_a_url_is_a_file_in_a_folder_that_is_made(tmp_path: Path
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ("postgresql://host/db", "PostgreSQL"),
-        ("postgresql+psycopg://host/db", "later"),
+        ("postgresql://host", "names no database"),
         ("mysql://host/db", "not a kind"),
         ("sqlite://", "not a kind|names no file"),
         ("sqlite:///", "names no file"),

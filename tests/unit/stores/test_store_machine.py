@@ -1,14 +1,15 @@
-"""Both stores, told the same things in any order, answer the same."""
+"""Two stores, told the same things in any order, answer the same: a database and its twin in memory."""
 
 import asyncio
 import tempfile
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from lumina.memory.change import Change, Quote, dump_changes, load_changes
 from lumina.memory.errors import LuminaError
@@ -17,7 +18,7 @@ from lumina.memory.state import State, fold
 from lumina.memory.store import DROPPED, AppliedDelta, Snapshot, StoredReceipt
 from lumina.memory.turns import TurnEnd
 from lumina.stores.in_memory import InMemoryStore
-from lumina.stores.sqlite import SQLiteStore
+from lumina.stores.opening import open_store
 from lumina.testing.document_suite import about
 from lumina.testing.store_examples import NOON, ODD, asked, ended, looked_up, page_about, thread_of, whole
 
@@ -42,21 +43,22 @@ def said(seq: int, attempt: int, number: int, correction: int, about: Any, value
 class BothStores(RuleBasedStateMachine):
     """Every rule calls both stores and compares what came back, or which error."""
 
-    def __init__(self) -> None:
+    def __init__(self, database: Callable[[], str] | None = None) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.runner = asyncio.Runner()
         self.memory = InMemoryStore()
-        self.sqlite = self.runner.run(SQLiteStore.open(Path(self.folder.name) / "lumina.db"))
+        where = database() if database else str(Path(self.folder.name) / "lumina.db")
+        self.database: Any = self.runner.run(open_store(where))
 
     def teardown(self) -> None:
-        self.runner.run(self.sqlite.close())
+        self.runner.run(self.database.close())
         self.runner.close()
         self.folder.cleanup()
 
     def both(self, method: str, *args: Any, **named: Any) -> Any:
         answers = []
-        for store in (self.memory, self.sqlite):
+        for store in (self.memory, self.database):
             try:
                 answers.append(self.runner.run(getattr(store, method)(*args, **named)))
             except LuminaError as refusal:
@@ -173,10 +175,15 @@ class BothStores(RuleBasedStateMachine):
         found = self.both("matches", scope, WORDS, before=before, cap=cap)
         self.both("passages", scope, [id for ids in found.ids.values() for id in ids], around=around)
         self.both("find_passages", subject, WORDS, limit=cap)
-        kept = [self.runner.run(store.documents(subject)) for store in (self.memory, self.sqlite)]
+        kept = [self.runner.run(store.documents(subject)) for store in (self.memory, self.database)]
         names = [[(one.id, one.locator, one.title, one.passages, one.own) for one in listed] for listed in kept]
         assert names[0] == names[1]
 
 
 TestBothStores = BothStores.TestCase
 TestBothStores.settings = settings(max_examples=12, stateful_step_count=25, deadline=None)
+
+
+def test_postgresql_answers_as_the_store_in_memory(fresh_database: Callable[[], str]) -> None:
+    few = settings(max_examples=4, stateful_step_count=25, deadline=None)
+    run_state_machine_as_test(lambda: BothStores(fresh_database), settings=few)

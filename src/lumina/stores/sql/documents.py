@@ -1,12 +1,10 @@
 """Documents of a tenant, and of one subject, with the word index that finds their passages."""
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
-from sqlalchemy import text as text_of
 
 from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches, StoredPassage
 from lumina.memory.errors import NotFound, StoreError
@@ -14,7 +12,9 @@ from lumina.memory.scope import SubjectScope
 from lumina.stores import ranking, rows
 from lumina.stores.checks import MOST, check_document
 from lumina.stores.schema import document_passages, document_words, documents, owners
+from lumina.stores.sql.portable import same_text
 from lumina.stores.sql.threads import next_number
+from lumina.stores.sql.word_index import index_of
 
 AT_ONCE = 500
 TENANTS = ""  # the subject of documents that belong to the tenant; no subject's id is empty
@@ -43,6 +43,9 @@ TEXT = select(documents.c.text).where(_readable(documents), documents.c.id == bi
 OWNERS = select(owners).where(_readable(owners))
 OWN = (owners.c.tenant == bindparam("in_tenant")) & (owners.c.subject == bindparam("in_owner"))
 OWNER = select(owners).where(OWN)
+# Held by whoever changes the documents of an owner, on PostgreSQL; on SQLite the whole transaction is.
+HOLD_OWNER = OWNER.with_for_update(key_share=True)
+HOLD_OWNERS = OWNERS.order_by(owners.c.subject).with_for_update(key_share=True)
 COUNT = (
     update(owners)
     .where(OWN)
@@ -51,7 +54,7 @@ COUNT = (
 KNOWN = select(documents.c.id, documents.c.subject, documents.c.passages, documents.c.words).where(
     documents.c.tenant == bindparam("in_tenant"),
     documents.c.subject == bindparam("in_owner"),
-    documents.c.locator == bindparam("in_locator"),
+    same_text(documents.c.locator, bindparam("in_locator", type_=documents.c.locator.type)),
 )
 GOING = select(documents.c.id, documents.c.subject, documents.c.passages, documents.c.words).where(
     _readable(documents), documents.c.id.in_(bindparam("ids", expanding=True))
@@ -71,19 +74,6 @@ POSTINGS = select(document_words.c.form, document_words.c.document, document_wor
     document_words.c.owner.in_(bindparam("owners", expanding=True)),
     document_words.c.form.in_(bindparam("forms", expanding=True)),
 )
-# Bodies are cut out of the text by the database, so that a long document is not fetched for the sake of a paragraph.
-HITS = text_of("""
-    SELECT one.document, one.ordinal, one.start, one."end", one.heading, documents.locator, documents.url,
-        documents.title, substr(documents.text, one.start + 1, one."end" - one.start) AS body
-    FROM json_each(:places) AS place
-    CROSS JOIN document_passages AS one ON one.tenant = :in_tenant AND one.subject IN ('', :in_subject)
-        AND one.document = json_extract(place.value, '$[0]') AND one.ordinal = json_extract(place.value, '$[1]')
-    CROSS JOIN documents ON documents.tenant = one.tenant AND documents.subject = one.subject
-        AND documents.id = one.document
-    ORDER BY place.key
-""")
-# Through the driver: a document has hundreds of words, and this is what indexing spends its time on.
-ADD_WORDS = "INSERT INTO document_words (owner, form, document, postings) VALUES (?, ?, ?, ?)"
 ADD, ADD_PASSAGES = insert(documents), insert(document_passages)
 
 
@@ -92,12 +82,13 @@ def put(connection: Connection, scope: SubjectScope, new: Sequence[NewDocument],
         check_document(document)
     key = {"tenant": scope.tenant, "subject": scope.subject if own else TENANTS}
     held = {"in_tenant": key["tenant"], "in_owner": key["subject"]}
-    owner = connection.execute(OWNER, held).one_or_none()
+    owner = connection.execute(HOLD_OWNER, held).one_or_none()
     handle = owner.handle if owner is not None else next_number(connection, "owner")
     if owner is None:
         connection.execute(insert(owners), {**key, "handle": handle, "passages": 0, "words": 0})
     now = datetime.now(UTC).isoformat()
     words: list[tuple[int, str, int, bytes]] = []
+    index = index_of(connection)
     for document in {document.locator: document for document in new}.values():
         known = connection.execute(KNOWN, {**held, "in_locator": document.locator}).one_or_none()
         if known is not None:
@@ -113,12 +104,11 @@ def put(connection: Connection, scope: SubjectScope, new: Sequence[NewDocument],
                     for n, one in enumerate(document.passages)
                 ],
             )
-        words += [(handle, form, id, packed) for form, packed in ranking.index(document.passages).items()]
+        words += [(handle, index.form(form), id, packed) for form, packed in ranking.index(document.passages).items()]
         more = {"more_passages": len(document.passages), "more_words": _words(document)}
         connection.execute(COUNT, {**held, **more})
     if words:
-        # In the order of the index, so that its pages are visited once for all the documents.
-        connection.exec_driver_sql(ADD_WORDS, sorted(words, key=lambda row: row[:3]))
+        index.add_documents(connection, words)
 
 
 def _row(document: NewDocument) -> dict[str, Any]:
@@ -154,6 +144,7 @@ def _number(stored: Any) -> int:
 
 def remove(connection: Connection, scope: SubjectScope, ids: Sequence[int]) -> int:
     going: list[Any] = []
+    connection.execute(HOLD_OWNERS, _reader(scope))
     wanted = sorted(set(ids))
     for at in range(0, len(wanted), AT_ONCE):
         going += connection.execute(GOING, {**_reader(scope), "ids": wanted[at : at + AT_ONCE]}).all()
@@ -195,10 +186,13 @@ def find(connection: Connection, scope: SubjectScope, words: Sequence[str], limi
     mine = connection.execute(OWNERS, _reader(scope)).all()
     passages = sum(_number(owner.passages) for owner in mine)
     found: dict[str, list[tuple[int, bytes]]] = {word: [] for word in asked}
-    for at in range(0, len(asked) if mine else 0, AT_ONCE):
-        which = {"owners": [owner.handle for owner in mine], "forms": asked[at : at + AT_ONCE]}
+    index = index_of(connection)
+    word_of = {index.form(word): word for word in asked}
+    forms = list(word_of)
+    for at in range(0, len(forms) if mine else 0, AT_ONCE):
+        which = {"owners": [owner.handle for owner in mine], "forms": forms[at : at + AT_ONCE]}
         for form, document, packed in connection.execute(POSTINGS, which):
-            found[form].append((document, packed))
+            found[word_of[form]].append((document, packed))
     total = sum(_number(owner.words) for owner in mine)
     try:
         # In the order of documents, so that every store adds up the same numbers in the same order.
@@ -208,10 +202,9 @@ def find(connection: Connection, scope: SubjectScope, words: Sequence[str], limi
         raise StoreError(
             "The word index of the documents is damaged. Remove the documents and add them again."
         ) from None
-    places = {**_reader(scope), "places": json.dumps(ranked.best)}
     hits: list[StoredPassage] = []
     unreadable = ""
-    for row in connection.execute(HITS, places) if ranked.best else ():
+    for row in index.hits(connection, scope, ranked.best) if ranked.best else ():
         try:
             hits.append(_hit(row, len(hits)))
         except rows.Damaged as damage:

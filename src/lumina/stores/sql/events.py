@@ -9,12 +9,12 @@ from lumina.stores import rows
 from lumina.stores.checks import MOST, check_bodies
 from lumina.stores.schema import events
 from lumina.stores.sql import late
+from lumina.stores.sql.fence import still_mine
 from lumina.stores.sql.keys import columns, inside, of_turn, thread_row, turn_number
+from lumina.stores.sql.portable import is_whole
 
 # Numbers that are none are passed over: a log goes on after a damaged row.
-LAST = select(func.max(events.c.number)).where(
-    *of_turn(events), func.typeof(events.c.number) == "integer", events.c.number <= MOST
-)
+LAST = select(func.max(events.c.number)).where(*of_turn(events), is_whole(events.c.number), events.c.number <= MOST)
 AFTER = (
     select(events.c.number, events.c.body)
     .where(*of_turn(events), events.c.number > bindparam("after"))
@@ -23,13 +23,14 @@ AFTER = (
 ADD = insert(events)
 
 
-def append(connection: Connection, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str]) -> int:
+def append(connection: Connection, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str], mine: str) -> int:
     check_bodies(bodies)
     if (seq, attempt) == (0, 0):
         thread_row(connection, scope)
         bodies = late.event_bodies(connection, scope, bodies)
     else:
         turn_number(connection, scope, seq, attempt)
+        still_mine(connection, scope, seq, attempt, mine)
     return add(connection, scope, seq, attempt, bodies)
 
 

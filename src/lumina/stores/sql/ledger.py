@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -13,11 +12,15 @@ from lumina.memory.turns import NewSource, Source, SourceName, ToolRecord
 from lumina.stores import rows
 from lumina.stores.checks import check_source, check_text, check_tool_record
 from lumina.stores.schema import SUBJECT, TURN, sources, texts, threads, tool_calls, turn_sources
+from lumina.stores.sql.fence import still_mine
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
+from lumina.stores.sql.portable import same_text, upsert
 
 KEEP_TEXT = upsert(texts).on_conflict_do_nothing(index_elements=[*SUBJECT, "digest"])
 TEXT = select(texts.c.text).where(*of_subject(texts), texts.c.digest == bindparam("digest"))
-BY_LOCATOR = select(sources.c.n).where(*of_thread(sources), sources.c.locator == bindparam("in_locator"))
+BY_LOCATOR = select(sources.c.n).where(
+    *of_thread(sources), same_text(sources.c.locator, bindparam("in_locator", type_=sources.c.locator.type))
+)
 ADD_SOURCE = insert(sources)
 READ_AGAIN = (
     update(sources)
@@ -53,9 +56,10 @@ def text(connection: Connection, scope: SubjectScope, digest: str) -> str:
     return rows.readable(f"text {digest}", lambda row: rows.text(row, "text"), row)
 
 
-def register(connection: Connection, scope: ThreadScope, seq: int, attempt: int, new: NewSource) -> Source:
+def register(connection: Connection, scope: ThreadScope, seq: int, attempt: int, new: NewSource, mine: str) -> Source:
     check_source(new)
     turn_number(connection, scope, seq, attempt)
+    still_mine(connection, scope, seq, attempt, mine)
     digest = put_text(connection, scope.of_subject, new.text)
     seen = {"url": new.url, "title": new.title, "host": new.host, "depth": new.depth, "digest": digest}
     row = connection.execute(BY_LOCATOR, {**inside(scope), "in_locator": new.locator}).one_or_none()
@@ -88,9 +92,12 @@ def source_names(connection: Connection, scope: ThreadScope, numbers: Sequence[i
     return found
 
 
-def add_tool_call(connection: Connection, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:
+def add_tool_call(
+    connection: Connection, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord, mine: str
+) -> None:
     check_tool_record(record)
     turn_number(connection, scope, seq, attempt)
+    still_mine(connection, scope, seq, attempt, mine)
     known = connection.execute(CALL, {**inside(scope, seq, attempt), "in_place": record.index}).one_or_none()
     if known is not None:
         if rows.readable(f"tool call {record.index}", rows.tool_record, known) != record:

@@ -1,23 +1,9 @@
-"""The word index of turns: SQLite's FTS5, told exactly what a word is.
+"""Passages of turns: indexed by their words, found by them, and read with their neighbours."""
 
-The words come folded from `lumina.memory.words`, so the tokenizer must neither split nor fold them. FTS5's `ascii`
-tokenizer takes every character beyond ASCII as part of a token; a form with anything in it that the tokenizer would
-change (a space or sign out of NFKC, a capital) or shorten is indexed by its digest instead. So one form is one token,
-in any script, and equal tokens are equal forms.
-
-A row's number is its address: thread, turn, place. FTS5 keeps the rows of a word in the order of their numbers and
-jumps to a range of them, so a search reads the asked thread's newest rows and nothing else: neither other tenants'
-turns nor the thread's own length add to its cost, and no other thread can be reached by any word. No score is asked
-of FTS5, whose statistics would count everybody's rows.
-"""
-
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, TextClause, bindparam, func, insert, select, text
+from sqlalchemy import Connection, bindparam, func, insert, select
 
 from lumina.memory.errors import NotFound
 from lumina.memory.scope import ThreadScope
@@ -28,26 +14,9 @@ from lumina.stores.checks import PARTS
 from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS, passage_id
 from lumina.stores.schema import passages
 from lumina.stores.sql.keys import columns, inside, of_thread, thread_row
+from lumina.stores.sql.word_index import index_of
 
-LONGEST = 100  # code points of a form that is indexed as it stands; FTS5 would cut a token at 32 KiB
-AT_ONCE = 50  # words asked for in one statement
-
-
-def token(form: str) -> str:
-    """How a folded word stands in the index."""
-    plain = form.isalnum() and len(form) <= LONGEST and not any("A" <= letter <= "Z" for letter in form)
-    return form if plain else "_" + hashlib.sha256(form.encode("utf-8")).hexdigest()
-
-
-def _address(handle: int, passage: int) -> int:
-    return handle << PLACE_BITS + SEQ_BITS | passage
-
-
-INDEX = text("INSERT INTO turn_words (rowid, words) VALUES (:row, :words)")
-UNINDEX = text("DELETE FROM turn_words WHERE rowid = :row")
-UNINDEX_THREAD = text("DELETE FROM turn_words WHERE rowid >= :first AND rowid < :end")
-TAKE_OUT = text("DELETE FROM turn_words WHERE rowid >= :first AND rowid < :end")
-MEND = text("INSERT INTO turn_words (turn_words) VALUES ('rebuild')")  # from the words that the table itself keeps
+ALL = 1 << PLACE_BITS + SEQ_BITS  # beyond every passage of a thread
 ADD = insert(passages)
 NEXT_IDS = (
     select(passages.c.id)
@@ -79,44 +48,25 @@ def index_passages(
             for id, one in zip(ids, found, strict=True)
         ],
     )
-    connection.execute(
-        INDEX,
-        [
-            {"row": _address(handle, id), "words": " ".join(map(token, one.words))}
-            for id, one in zip(ids, found, strict=True)
-        ],
-    )
+    index_of(connection).add_turn(connection, handle, [(id, one.words) for id, one in zip(ids, found, strict=True)])
 
 
 def unindex(connection: Connection, handle: int, found: Iterable[int]) -> None:
     """Takes passages out of the word index; the passages themselves stay."""
-    rows = [{"row": _address(handle, id)} for id in found]
-    if rows:
-        connection.execute(UNINDEX, rows)
+    if ids := list(found):
+        index_of(connection).take_out(connection, handle, ids)
 
 
 def unindex_thread(connection: Connection, handle: int) -> None:
     """Takes all of a thread's passages out of the word index."""
-    connection.execute(UNINDEX_THREAD, {"first": _address(handle, 0), "end": _address(handle + 1, 0)})
+    index_of(connection).take_out_between(connection, handle, 0, ALL)
 
 
 def index_again(connection: Connection, handle: int, words: Sequence[tuple[int, Sequence[str]]]) -> None:
     """Replaces the words of passages, given by id."""
     unindex(connection, handle, [id for id, _ in words])
     if words:
-        rows = [{"row": _address(handle, id), "words": " ".join(map(token, forms))} for id, forms in words]
-        connection.execute(INDEX, rows)
-
-
-@lru_cache(maxsize=AT_ONCE)
-def _newest(count: int) -> TextClause:
-    """For each of `count` words the newest rows of a range, as one JSON list: a row for each would cost more to fetch
-    than to find."""
-    one = (
-        "SELECT {n} AS word, json_group_array(found) AS found FROM (SELECT rowid AS found FROM turn_words "
-        "WHERE turn_words MATCH :word{n} AND rowid >= :first AND rowid < :end ORDER BY rowid DESC LIMIT :cap)"
-    )
-    return text(" UNION ALL ".join(one.format(n=n) for n in range(count)))
+        index_of(connection).add_turn(connection, handle, words)
 
 
 def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], before: int, cap: int) -> WordMatches:
@@ -126,19 +76,14 @@ def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], be
         thread = thread_row(connection, scope)
     except NotFound:
         return WordMatches(ids=ids, turns=0)
-    end = min(max(before, 0), 1 << SEQ_BITS)
-    base = _address(thread.handle, 0)
-    for at in range(0, len(asked), AT_ONCE):
-        some = asked[at : at + AT_ONCE]
-        values = {f"word{n}": f'"{token(word)}"' for n, word in enumerate(some)}
-        values |= {"first": base, "end": base + (end << PLACE_BITS), "cap": max(cap, 0)}
-        for word, found in connection.execute(_newest(len(some)), values):
-            ids[some[word]] = tuple(sorted((row - base for row in json.loads(found)), reverse=True))
+    end = min(max(before, 0), 1 << SEQ_BITS) << PLACE_BITS
+    for word, found in index_of(connection).newest(connection, thread.handle, asked, end, max(cap, 0)).items():
+        ids[word] = tuple(sorted(found, reverse=True))
     return WordMatches(ids=ids, turns=thread.turns)
 
 
 def mend(connection: Connection) -> None:
-    connection.execute(MEND)
+    index_of(connection).mend(connection)
 
 
 def reindex(connection: Connection, scope: ThreadScope, after: int, limit: int) -> int:
@@ -146,57 +91,19 @@ def reindex(connection: Connection, scope: ThreadScope, after: int, limit: int) 
     for, and stay without."""
     thread = thread_row(connection, scope)
     ids = [id for (id,) in connection.execute(NEXT_IDS, {**inside(scope), "after": after, "most": max(limit, 0)})]
-    last = ids[-1] if ids else (1 << PLACE_BITS + SEQ_BITS) - 1
-    reach = {"first": _address(thread.handle, after + 1), "end": _address(thread.handle, last + 1)}
-    connection.execute(TAKE_OUT, reach)
-    rows = [
-        {"row": _address(thread.handle, one.id), "words": " ".join(map(token, content_words(one.text)))}
-        for one in read_passages(connection, scope, ids)
-    ]
+    index_of(connection).take_out_between(connection, thread.handle, after + 1, ids[-1] + 1 if ids else ALL)
+    rows = [(one.id, content_words(one.text)) for one in read_passages(connection, scope, ids)]
     if rows:
-        connection.execute(INDEX, rows)
+        index_of(connection).add_turn(connection, thread.handle, rows)
     return ids[-1] if ids else -1
-
-
-# The asked passages that are there and, for each, passages of live turns on both sides: short walks along the key.
-PASSAGES = text("""
-    WITH wanted AS (
-        SELECT id FROM passages WHERE tenant = :in_tenant AND subject = :in_subject AND thread = :in_thread
-        AND id IN (SELECT value FROM json_each(:ids))
-    ), near AS (
-        SELECT id FROM wanted
-        UNION
-        SELECT one.id FROM wanted JOIN passages AS one
-        ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
-            SELECT older.id FROM passages AS older JOIN turns USING (tenant, subject, thread, seq, attempt)
-            WHERE older.tenant = :in_tenant AND older.subject = :in_subject AND older.thread = :in_thread
-            AND turns.superseded <> 1 AND older.id < wanted.id ORDER BY older.id DESC LIMIT :around
-        )
-        UNION
-        SELECT one.id FROM wanted JOIN passages AS one
-        ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id IN (
-            SELECT newer.id FROM passages AS newer JOIN turns USING (tenant, subject, thread, seq, attempt)
-            WHERE newer.tenant = :in_tenant AND newer.subject = :in_subject AND newer.thread = :in_thread
-            AND turns.superseded <> 1 AND newer.id > wanted.id ORDER BY newer.id LIMIT :around
-        )
-    )
-    SELECT near.id, one.seq, one.attempt, one.part, one.start, one."end", turns.day,
-        substr(CASE one.part WHEN 'question' THEN turns.question ELSE turns.answer END,
-            one.start + 1, one."end" - one.start) AS text
-    FROM near CROSS JOIN passages AS one
-    ON one.tenant = :in_tenant AND one.subject = :in_subject AND one.thread = :in_thread AND one.id = near.id
-    JOIN turns USING (tenant, subject, thread, seq, attempt)
-    WHERE turns.superseded <> 1
-""")
 
 
 def read_passages(
     connection: Connection, scope: ThreadScope, ids: Sequence[int], around: int = 0
 ) -> list[StoredPassage]:
     wanted = sorted({id for id in ids if 0 <= id < 1 << PLACE_BITS + SEQ_BITS})
-    values = {**inside(scope), "ids": json.dumps(wanted), "around": max(around, 0)}
     found: list[StoredPassage] = []
-    for row in connection.execute(PASSAGES, values).all() if wanted else ():
+    for row in index_of(connection).around(connection, scope, wanted, max(around, 0)) if wanted else ():
         id, seq, attempt, part, start, end, day, words = row
         # A passage of a damaged turn is not there for recall; the turn itself is shown as unreadable.
         if isinstance(words, str) and isinstance(day, str) and part in PARTS and start <= end:

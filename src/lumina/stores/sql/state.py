@@ -5,7 +5,6 @@ from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Connection, Select, Table, and_, bindparam, case, func, insert, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -16,8 +15,11 @@ from lumina.stores.checks import check_delta, check_receipt, check_snapshot, che
 from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, subjects, turns
 from lumina.stores.sql import late
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
+from lumina.stores.sql.portable import upsert
 
 STATE = select(states).where(*of_thread(states))
+# Held while the profile is compared and set, on PostgreSQL; on SQLite the whole transaction is.
+HOLD_SUBJECT = select(subjects.c.number).where(*of_subject(subjects)).with_for_update(key_share=True)
 PROFILE = select(profiles).where(*of_subject(profiles))
 KNOWN_SUBJECT = select(subjects.c.number).where(*of_subject(subjects))
 THREAD_DELTAS = select(func.count()).select_from(deltas).where(*of_thread(deltas))
@@ -145,6 +147,7 @@ def apply(
         return False
     _swap(connection, scope, state)
     if profile is not None:
+        connection.execute(HOLD_SUBJECT, inside(scope.of_subject))
         _swap(connection, scope.of_subject, profile)
     values = {"correction": delta.correction, "number": delta.number, "changes": delta.changes}
     connection.execute(ADD_DELTA, {**columns(scope, delta.seq, delta.attempt), **values})

@@ -64,6 +64,10 @@ class SQLStore(ABC):
         """Stands for this store in the turns that it is answering."""
 
     @abstractmethod
+    def _mine(self) -> str:
+        """That token, or "" as long as this store has begun no turn."""
+
+    @abstractmethod
     def _alive(self) -> Callable[[str], bool]:
         """Tells whether the store with a token is still open somewhere."""
 
@@ -98,7 +102,7 @@ class SQLStore(ABC):
         return await self._write(turns.begin, scope, new, self._token(), instead_of)
 
     async def finish_turn(self, scope: ThreadScope, end: TurnEnd) -> Turn:
-        return await self._write(turns.finish, scope, end)
+        return await self._write(turns.finish, scope, end, self._mine())
 
     async def record_turn(
         self, scope: ThreadScope, new: NewTurn, end: TurnEnd, receipt: str, *, instead_of: int = 0
@@ -117,7 +121,7 @@ class SQLStore(ABC):
         return await self._read(turns.page, scope, first, last, superseded)
 
     async def add_tool_call(self, scope: ThreadScope, seq: int, attempt: int, record: ToolRecord) -> None:
-        await self._write(ledger.add_tool_call, scope, seq, attempt, record)
+        await self._write(ledger.add_tool_call, scope, seq, attempt, record, self._mine())
 
     async def tool_calls(self, scope: ThreadScope, seq: int, attempt: int) -> list[ToolRecord]:
         return await self._read(ledger.read_tool_calls, scope, seq, attempt)
@@ -128,7 +132,7 @@ class SQLStore(ABC):
     # Events
 
     async def append_events(self, scope: ThreadScope, seq: int, attempt: int, bodies: Sequence[str]) -> int:
-        return await self._write(events.append, scope, seq, attempt, bodies)
+        return await self._write(events.append, scope, seq, attempt, bodies, self._mine())
 
     async def events(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> list[tuple[int, str]]:
         return await self._read(events.read, scope, seq, attempt, after)
@@ -136,7 +140,7 @@ class SQLStore(ABC):
     # Sources and texts
 
     async def register_source(self, scope: ThreadScope, seq: int, attempt: int, new: NewSource) -> Source:
-        return await self._write(ledger.register, scope, seq, attempt, new)
+        return await self._write(ledger.register, scope, seq, attempt, new, self._mine())
 
     async def sources(self, scope: ThreadScope, numbers: Sequence[int] | None = None) -> list[Source]:
         return await self._read(ledger.read_sources, scope, numbers)

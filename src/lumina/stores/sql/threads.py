@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import NotFound, StoreError
 from lumina.memory.passages import passages_of
@@ -17,6 +16,7 @@ from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS
 from lumina.stores.schema import counters, subjects, threads
 from lumina.stores.sql import events, removing, turns
 from lumina.stores.sql.keys import THREAD_ROW, columns, inside, no_thread, of_subject, of_thread, thread_row
+from lumina.stores.sql.portable import is_whole, upsert
 
 LISTED = (
     select(threads)
@@ -25,7 +25,7 @@ LISTED = (
     .limit(bindparam("most"))
 )
 LAST_TURN = select(func.max(turns.turns.c.seq)).where(
-    *of_thread(turns.turns), func.typeof(turns.turns.c.seq) == "integer", turns.turns.c.seq <= checks.MOST
+    *of_thread(turns.turns), is_whole(turns.turns.c.seq), turns.turns.c.seq <= checks.MOST
 )
 MAKE_SUBJECT = upsert(subjects).values(number=0).on_conflict_do_nothing()
 MAKE = insert(threads)

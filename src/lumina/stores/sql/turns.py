@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from lumina.memory.errors import StoreError, TurnConflict, UsageError
 from lumina.memory.scope import ThreadScope
@@ -15,7 +14,9 @@ from lumina.memory.turns import Citation, NewTurn, RecentTurns, Turn, TurnEnd, T
 from lumina.stores import checks, rows
 from lumina.stores.schema import SUBJECT, TURN, citations, delta_jobs, subjects, threads, turn_sources, turns
 from lumina.stores.sql import events, recall, state, superseding
+from lumina.stores.sql.fence import may_end
 from lumina.stores.sql.keys import columns, inside, no_turn, of_thread, of_turn, thread_row, turn_number
+from lumina.stores.sql.portable import upsert
 
 # What `rows.turn` reads; page columns stay where they are.
 MODEL = (
@@ -200,8 +201,9 @@ def _insert(
     return turn
 
 
-def finish(connection: Connection, scope: ThreadScope, end: TurnEnd) -> Turn:
+def finish(connection: Connection, scope: ThreadScope, end: TurnEnd, mine: str) -> Turn:
     checks.check_end(end)
+    may_end(connection, scope, end.seq, end.attempt, mine)
     row = connection.execute(ONE, inside(scope, end.seq, end.attempt)).one_or_none()
     if row is None:
         raise no_turn(end.seq, end.attempt)

@@ -1,7 +1,7 @@
-"""The first schema: threads and all that belongs to them, documents, and SQLite's word index of turns.
+"""The first schema: threads and all that belongs to them, documents, and the word index of turns.
 
-The word index exists on SQLite only. Its tokenizer neither folds nor splits, because words come folded from
-lumina.memory.words.
+The word index is what each database does best: FTS5 on SQLite, whose tokenizer neither folds nor splits because words
+come folded from lumina.memory.words; a table of (thread, word, passage) on PostgreSQL.
 """
 
 import secrets
@@ -9,11 +9,15 @@ import secrets
 import sqlalchemy as sa
 from alembic import op
 
+from lumina.stores.migrations.first_on_postgresql import for_postgresql
+
 revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 TURN_WORDS = (
     "CREATE VIRTUAL TABLE turn_words USING fts5("
     "words, detail = none, columnsize = 0, tokenize = \"ascii tokenchars '_'\")"
@@ -23,55 +27,55 @@ TURN_WORDS = (
 def upgrade() -> None:
     op.create_table(
         "counters",
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("last", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", TEXT, nullable=False),
+        sa.Column("last", WHOLE, autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_counters")),
     )
     op.create_table(
         "meta",
-        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name", TEXT, nullable=False),
         sa.Column("value", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_meta")),
     )
     op.create_table(
         "owners",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("handle", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("passages", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("words", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("handle", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("passages", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("words", WHOLE, autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("tenant", "subject", name=op.f("pk_owners")),
         sa.UniqueConstraint("handle", name=op.f("uq_owners_handle")),
     )
     op.create_table(
         "subjects",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("number", WHOLE, autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("tenant", "subject", name=op.f("pk_subjects")),
     )
     op.create_table(
         "texts",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("digest", sa.Text(), nullable=False),
-        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("digest", TEXT, nullable=False),
+        sa.Column("text", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("tenant", "subject", "digest", name=op.f("pk_texts")),
     )
     op.create_table(
         "documents",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("locator", sa.Text(), nullable=False),
-        sa.Column("url", sa.Text(), nullable=False),
-        sa.Column("title", sa.Text(), nullable=False),
-        sa.Column("digest", sa.Text(), nullable=False),
-        sa.Column("passages", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("words", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("size", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("added_at", sa.Text(), nullable=False),
-        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("id", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("locator", TEXT, nullable=False),
+        sa.Column("url", TEXT, nullable=False),
+        sa.Column("title", TEXT, nullable=False),
+        sa.Column("digest", TEXT, nullable=False),
+        sa.Column("passages", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("words", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("size", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("added_at", TEXT, nullable=False),
+        sa.Column("text", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject"], ["owners.tenant", "owners.subject"], name=op.f("fk_documents_owners")
         ),
@@ -81,10 +85,10 @@ def upgrade() -> None:
     )
     op.create_table(
         "profiles",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("version", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("body", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject"], ["subjects.tenant", "subjects.subject"], name=op.f("fk_profiles_subjects")
         ),
@@ -92,19 +96,19 @@ def upgrade() -> None:
     )
     op.create_table(
         "threads",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("handle", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("title", sa.Text(), nullable=False),
-        sa.Column("deltas", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("turns", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("sources", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("running", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("running_attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("owner", sa.Text(), nullable=False),
-        sa.Column("asked_at", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("handle", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("title", TEXT, nullable=False),
+        sa.Column("deltas", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("turns", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("sources", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("number", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("running", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("running_attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("owner", TEXT, nullable=False),
+        sa.Column("asked_at", TEXT, nullable=False),
         sa.CheckConstraint("deltas in (0, 1)", name=op.f("ck_threads_deltas")),
         sa.ForeignKeyConstraint(
             ["tenant", "subject"], ["subjects.tenant", "subjects.subject"], name=op.f("fk_threads_subjects")
@@ -115,13 +119,13 @@ def upgrade() -> None:
     op.create_index(op.f("ix_threads_tenant_subject_number"), "threads", ["tenant", "subject", "number"], unique=False)
     op.create_table(
         "document_passages",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("document", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("ordinal", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("start", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("end", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("heading", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("document", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("ordinal", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("start", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("end", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("heading", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "document"],
             ["documents.tenant", "documents.subject", "documents.id"],
@@ -131,9 +135,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "document_words",
-        sa.Column("owner", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("form", sa.Text(), nullable=False),
-        sa.Column("document", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("owner", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("form", TEXT, nullable=False),
+        sa.Column("document", WHOLE, autoincrement=False, nullable=False),
         sa.Column("postings", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(["document"], ["documents.id"], name=op.f("fk_document_words_documents")),
         sa.PrimaryKeyConstraint("owner", "form", "document", name=op.f("pk_document_words")),
@@ -142,13 +146,13 @@ def upgrade() -> None:
     op.create_index(op.f("ix_document_words_document"), "document_words", ["document"], unique=False)
     op.create_table(
         "events",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("number", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("body", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread"],
             ["threads.tenant", "threads.subject", "threads.thread"],
@@ -158,16 +162,16 @@ def upgrade() -> None:
     )
     op.create_table(
         "sources",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("n", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("locator", sa.Text(), nullable=False),
-        sa.Column("url", sa.Text(), nullable=False),
-        sa.Column("title", sa.Text(), nullable=False),
-        sa.Column("host", sa.Text(), nullable=False),
-        sa.Column("depth", sa.Text(), nullable=False),
-        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("n", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("locator", TEXT, nullable=False),
+        sa.Column("url", TEXT, nullable=False),
+        sa.Column("title", TEXT, nullable=False),
+        sa.Column("host", TEXT, nullable=False),
+        sa.Column("depth", TEXT, nullable=False),
+        sa.Column("digest", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "digest"],
             ["texts.tenant", "texts.subject", "texts.digest"],
@@ -185,11 +189,11 @@ def upgrade() -> None:
     )
     op.create_table(
         "states",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("version", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("body", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread"],
             ["threads.tenant", "threads.subject", "threads.thread"],
@@ -199,28 +203,28 @@ def upgrade() -> None:
     )
     op.create_table(
         "turns",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("client_id", sa.Text(), nullable=False),
-        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("status", sa.Text(), nullable=False),
-        sa.Column("reason", sa.Text(), nullable=False),
-        sa.Column("searched", sa.Text(), nullable=False),
-        sa.Column("asked_at", sa.Text(), nullable=False),
-        sa.Column("zone", sa.Text(), nullable=False),
-        sa.Column("day", sa.Text(), nullable=False),
-        sa.Column("superseded", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("window_start", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("forgotten", sa.Text(), nullable=False),
-        sa.Column("cited", sa.Text(), nullable=False),
-        sa.Column("followups", sa.Text(), nullable=False),
-        sa.Column("usage", sa.Text(), nullable=False),
-        sa.Column("question", sa.Text(), nullable=False),
-        sa.Column("answer", sa.Text(), nullable=False),
-        sa.Column("exchanges", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("client_id", TEXT, nullable=False),
+        sa.Column("number", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("status", TEXT, nullable=False),
+        sa.Column("reason", TEXT, nullable=False),
+        sa.Column("searched", TEXT, nullable=False),
+        sa.Column("asked_at", TEXT, nullable=False),
+        sa.Column("zone", TEXT, nullable=False),
+        sa.Column("day", TEXT, nullable=False),
+        sa.Column("superseded", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("window_start", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("forgotten", TEXT, nullable=False),
+        sa.Column("cited", TEXT, nullable=False),
+        sa.Column("followups", TEXT, nullable=False),
+        sa.Column("usage", TEXT, nullable=False),
+        sa.Column("question", TEXT, nullable=False),
+        sa.Column("answer", TEXT, nullable=False),
+        sa.Column("exchanges", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread"],
             ["threads.tenant", "threads.subject", "threads.thread"],
@@ -233,21 +237,21 @@ def upgrade() -> None:
     )
     op.create_table(
         "citations",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("n", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("position", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("sentence_start", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("sentence_end", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("digest", sa.Text(), nullable=False),
-        sa.Column("passage", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("place", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("n", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("position", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("sentence_start", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("sentence_end", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("digest", TEXT, nullable=False),
+        sa.Column("passage", TEXT, nullable=False),
         sa.Column("score", sa.Float(), nullable=False),
-        sa.Column("checkable", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("missing", sa.Text(), nullable=False),
+        sa.Column("checkable", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("missing", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "seq", "attempt"],
             ["turns.tenant", "turns.subject", "turns.thread", "turns.seq", "turns.attempt"],
@@ -257,15 +261,15 @@ def upgrade() -> None:
     )
     op.create_table(
         "delta_jobs",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("status", sa.Text(), nullable=False),
-        sa.Column("answer", sa.Text(), nullable=False),
-        sa.Column("tries", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("status", TEXT, nullable=False),
+        sa.Column("answer", TEXT, nullable=False),
+        sa.Column("tries", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("reason", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "seq", "attempt"],
             ["turns.tenant", "turns.subject", "turns.thread", "turns.seq", "turns.attempt"],
@@ -281,14 +285,14 @@ def upgrade() -> None:
     )
     op.create_table(
         "deltas",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("correction", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("changes", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("correction", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("number", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("changes", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "seq", "attempt"],
             ["turns.tenant", "turns.subject", "turns.thread", "turns.seq", "turns.attempt"],
@@ -304,15 +308,15 @@ def upgrade() -> None:
     )
     op.create_table(
         "passages",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("part", sa.Text(), nullable=False),
-        sa.Column("start", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("end", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("part", TEXT, nullable=False),
+        sa.Column("start", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("end", WHOLE, autoincrement=False, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "seq", "attempt"],
             ["turns.tenant", "turns.subject", "turns.thread", "turns.seq", "turns.attempt"],
@@ -322,14 +326,14 @@ def upgrade() -> None:
     )
     op.create_table(
         "receipts",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("call", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("purpose", sa.Text(), nullable=False),
-        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("call", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("purpose", TEXT, nullable=False),
+        sa.Column("body", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "seq", "attempt"],
             ["turns.tenant", "turns.subject", "turns.thread", "turns.seq", "turns.attempt"],
@@ -339,18 +343,18 @@ def upgrade() -> None:
     )
     op.create_table(
         "tool_calls",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("call", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("arguments", sa.Text(), nullable=False),
-        sa.Column("result", sa.Text(), nullable=False),
-        sa.Column("said", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("place", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("call", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("name", TEXT, nullable=False),
+        sa.Column("arguments", TEXT, nullable=False),
+        sa.Column("result", TEXT, nullable=False),
+        sa.Column("said", TEXT, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "seq", "attempt"],
             ["turns.tenant", "turns.subject", "turns.thread", "turns.seq", "turns.attempt"],
@@ -360,13 +364,13 @@ def upgrade() -> None:
     )
     op.create_table(
         "turn_sources",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("attempt", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("n", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("seq", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("attempt", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("n", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("place", WHOLE, autoincrement=False, nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "n"],
             ["sources.tenant", "sources.subject", "sources.thread", "sources.n"],
@@ -379,9 +383,11 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant", "subject", "thread", "seq", "attempt", "n", name=op.f("pk_turn_sources")),
     )
-    names = sa.table("counters", sa.column("name", sa.Text), sa.column("last", sa.Integer))
+    names = sa.table("counters", sa.column("name", TEXT), sa.column("last", WHOLE))
     op.bulk_insert(names, [{"name": name, "last": 0} for name in ("thread", "owner", "document")])
-    meta = sa.table("meta", sa.column("name", sa.Text), sa.column("value", sa.LargeBinary))
+    meta = sa.table("meta", sa.column("name", TEXT), sa.column("value", sa.LargeBinary))
     op.bulk_insert(meta, [{"name": "secret", "value": secrets.token_bytes(32)}])
     if op.get_bind().dialect.name == "sqlite":
         op.execute(TURN_WORDS)
+    else:
+        for_postgresql()

@@ -8,27 +8,30 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
 
 def upgrade() -> None:
     op.create_table(
         "audit",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
-        sa.Column("action", sa.Text(), nullable=False),
-        sa.Column("by", sa.Text(), nullable=False),
-        sa.Column("at", sa.Text(), nullable=False),
-        sa.Column("detail", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("number", WHOLE, autoincrement=False, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
+        sa.Column("action", TEXT, nullable=False),
+        sa.Column("by", TEXT, nullable=False),
+        sa.Column("at", TEXT, nullable=False),
+        sa.Column("detail", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("tenant", "subject", "number", name=op.f("pk_audit")),
     )
     op.create_table(
         "vectors",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("thread", sa.Text(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("subject", TEXT, nullable=False),
+        sa.Column("thread", TEXT, nullable=False),
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("embedder", sa.Text(), nullable=False),
+        sa.Column("embedder", TEXT, nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant", "subject", "thread", "id"],
@@ -37,4 +40,4 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant", "subject", "thread", "id", name=op.f("pk_vectors")),
     )
-    op.add_column("threads", sa.Column("expires_at", sa.Text(), server_default="", nullable=False))
+    op.add_column("threads", sa.Column("expires_at", TEXT, server_default="", nullable=False))
