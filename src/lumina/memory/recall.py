@@ -13,17 +13,22 @@ Nothing here reads or waits. The caller goes
     gate(...)              -> if it opens, store.passages(ids, around=AROUND)
     decide(...)            -> pick_within(...)
 
-and every step is bounded: 12 words, 400 ids a word, 100 candidates with two neighbours on each side. A thread of ten
-thousand turns costs what one of a few hundred does. The neighbours matter: two thirds of the messages that hold an
-answer share no word with the question, but stand beside one that does. benchmarks/recall_locomo.py measures all this.
+and every step is bounded: 12 words, 400 ids a word, at most 200 candidates (the fewer, the less may be sent) with two
+neighbours on each side. A thread of ten thousand turns costs what one of a few hundred does. The neighbours matter: two
+thirds of the messages that hold an answer share no word with the question, but stand beside one that does.
+benchmarks/recall_locomo.py measures all this.
+
+With an embedder the passages whose vectors are nearest to the question's are candidates too, and their cosines are given
+to `decide`. The gate goes by words alone.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lumina.memory.passages import rough_tokens
 from lumina.memory.question import dates_in, subject_words
 from lumina.memory.ranking import Pick, Speakers, Unit, rank, units_of
 from lumina.memory.reference import pointing_phrase
@@ -42,6 +47,8 @@ __all__ = [
     "Recalled",
     "Speakers",
     "candidates",
+    "candidates_for",
+    "considered",
     "decide",
     "gate",
     "pick_within",
@@ -51,10 +58,13 @@ __all__ = [
 
 QUERY_WORDS = 12
 MATCH_CAP = 400
-CANDIDATES = 100
+CANDIDATES = 200
+FEWEST_CANDIDATES = 60
+TOKENS_A_CANDIDATE = 20  # of recall's share of the budget: 100 candidates for 2,000 tokens
 AROUND = 2  # passages on each side of a candidate that are fetched with it
 MARGIN = 0.10  # of the question's idf weight: how much more an older turn must cover
 LENGTH_COST = 0.5  # a passage loses this much score per unit of log tokens
+HEADING = 5  # tokens of "#12 user: "
 SMALL_SHARE = 0.25  # of recall's budget, for the small recall that is always sent
 ASSISTANT = Speakers()
 
@@ -98,16 +108,21 @@ def query_words(question: str) -> list[str]:
     return sorted(best, key=lambda form: rank_of[form][3])
 
 
-def candidates(matches: WordMatches) -> list[int]:
-    """At most CANDIDATES ids of passages worth reading: by summed idf of the words they hold, newest first among
-    equals, then in ascending order."""
+def candidates(matches: WordMatches, most: int = CANDIDATES) -> list[int]:
+    """At most `most` ids of passages worth reading: by summed idf of the words they hold, newest first among equals,
+    then in ascending order."""
     weights = rarity(matches)
     total: dict[int, float] = defaultdict(float)
     for word, ids in matches.ids.items():
         for passage in ids:
             total[passage] += weights[word]
-    best = sorted(total, key=lambda passage: (-total[passage], -passage))[:CANDIDATES]
+    best = sorted(total, key=lambda passage: (-total[passage], -passage))[:most]
     return sorted(best)
+
+
+def candidates_for(share: int) -> int:
+    """How many candidates are read when recall may send `share` tokens."""
+    return min(CANDIDATES, max(FEWEST_CANDIDATES, share // TOKENS_A_CANDIDATE))
 
 
 def rarity(matches: WordMatches, window: Sequence[str] = ()) -> dict[str, float]:
@@ -192,16 +207,22 @@ def gate(
     """The gate alone, from the index's own word of who holds what: no older text is read for a question that stays
     with the last turns. Arguments as for `decide`; `passages` are the candidates."""
     near = [vocabulary(text) for text in (*window, state)]
-    held: dict[int, Counter[str]] = defaultdict(Counter)
+    older = units_of((passage for passage in passages if passage.seq < before), (), _held(matches))
+    return points_back(question, weights=_rarity(matches, near[:-1]), older=older, near=near)
+
+
+def _held(matches: WordMatches, passages: Sequence[StoredPassage] = ()) -> dict[int, dict[str, float]]:
+    """Passage id -> the asked words it holds, by the index's own word. Of a word that reached the cap the index gave
+    the newest only: for that one the text of `passages` is asked."""
+    held: dict[int, dict[str, float]] = defaultdict(dict)
     for word, ids in matches.ids.items():
         for id in ids:
-            held[id][word] = 1
-    older = [
-        Unit(passage=passage, place=2 * passage.seq, found=held[passage.id], length=0, per_token=1.0)
-        for passage in passages
-        if passage.seq < before
-    ]
-    return points_back(question, weights=_rarity(matches, near[:-1]), older=older, near=near)
+            held[id][word] = 1.0
+    for word in (word for word, ids in matches.ids.items() if len(ids) >= MATCH_CAP):
+        for passage in passages:
+            if word in vocabulary(passage.text):
+                held[passage.id][word] = 1.0
+    return held
 
 
 def decide(
@@ -215,43 +236,67 @@ def decide(
     pointing: Pointing | None = None,
     always_small: bool = False,
     speakers: Speakers = ASSISTANT,
+    similar: Mapping[int, float] | None = None,
 ) -> Recalled:
     """Whether to recall, why, and the passages best first.
 
     `before`: seq of the window's first turn; a passage from there on is ignored. `window`: question and answer of each
     of its turns, as one text. `state`: the text of state and profile as it is shown. `matches` and `passages`: what
     the store gave, candidates and their neighbours, in any order. `pointing`: what `gate` said, when it was asked.
+    `similar`: cosine to the question by passage id, when there is an embedder.
     """
     near = [vocabulary(text) for text in (*window, state)]
     weights = _rarity(matches, near[:-1])
-    units = units_of((passage for passage in passages if passage.seq < before), weights)
+    older = [passage for passage in passages if passage.seq < before]
+    units = units_of(older, weights, _held(matches, older))
     pointing = pointing or points_back(question, weights=weights, older=units, near=near)
     if not pointing.fire and not always_small:
         return Recalled(fire=False, extent="none", reason=pointing.reason)
-    picks = rank(question, weights, units, speakers)
+    picks = rank(question, weights, units, speakers, similar)
     extent: Extent = "none" if not picks else "full" if pointing.fire else "small"
     told = " A small recall is sent all the same." if extent == "small" else ""
     return Recalled(fire=pointing.fire, extent=extent, reason=pointing.reason + told, picks=picks)
 
 
 def pick_within(
-    picks: Sequence[Pick], token_budget: int, count_tokens: Callable[[StoredPassage], int]
+    picks: Sequence[Pick],
+    token_budget: int,
+    count_tokens: Callable[[StoredPassage], int],
+    heading_tokens: Callable[[StoredPassage], int] = lambda passage: 0,
 ) -> tuple[Pick, ...]:
     """The picks that are sent, oldest first.
 
-    `count_tokens` gives what a passage costs as it will be rendered, its heading included. Chosen by score minus
-    LENGTH_COST x log tokens, so that two short passages go before a long one that scores little more; one that does
-    not fit is passed over.
+    `count_tokens` gives what a passage costs as it will be rendered, `heading_tokens` what the heading of its day costs,
+    which is paid once a day. Chosen by score minus LENGTH_COST x log tokens, so that two short passages go before a long
+    one that scores little more; one that does not fit is passed over.
     """
     costs = [max(1, count_tokens(pick.passage)) for pick in picks]
     by_worth = sorted(range(len(picks)), key=lambda at: (LENGTH_COST * math.log(costs[at]) - picks[at].score, at))
-    chosen, left = [], token_budget
+    chosen: list[Pick] = []
+    headed: set[tuple[str, str]] = set()
+    left = token_budget
     for at in by_worth:
-        if costs[at] <= left:
+        passage = picks[at].passage
+        day = passage.thread, passage.day
+        cost = costs[at] + (0 if day in headed else heading_tokens(passage))
+        if cost <= left:
             chosen.append(picks[at])
-            left -= costs[at]
+            headed.add(day)
+            left -= cost
     return tuple(sorted(chosen, key=lambda pick: _place(pick.passage)))
 
 
-def _place(passage: StoredPassage) -> tuple[int, bool, int]:
-    return passage.seq, passage.part == "answer", passage.start
+def considered(picks: Sequence[Pick], share: int) -> tuple[Pick, ...]:
+    """The best of `picks` among which `share` tokens are spent: half as much again as they hold, so that short ones can
+    still go before long ones."""
+    room = 1.5 * share
+    for at, pick in enumerate(picks):
+        room -= rough_tokens(pick.passage.text) + HEADING
+        if room < 0:
+            return tuple(picks[: at + 1])
+    return tuple(picks)
+
+
+def _place(passage: StoredPassage) -> tuple[bool, str, int, bool, int]:
+    """Other threads first: they are the past of this one."""
+    return not passage.thread, passage.thread, passage.seq, passage.part == "answer", passage.start

@@ -97,7 +97,8 @@ class WordMatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPassage:
-    """A passage of an earlier turn with its text."""
+    """A passage of an earlier turn with its text. `thread` is "" in the thread that is asked, and set by who reads
+    another one's."""
 
     id: int
     seq: int
@@ -107,6 +108,7 @@ class StoredPassage:
     end: int
     day: str
     text: str
+    thread: str = ""
 
 
 class Store(Protocol):
