@@ -141,9 +141,7 @@ def rank(
     return tuple(sorted(newest_first, key=lambda pick: -pick.score))
 
 
-def _unit(
-    passage: StoredPassage, words: Collection[str], held: Mapping[int, Mapping[str, float]] | None
-) -> Unit:
+def _unit(passage: StoredPassage, words: Collection[str], held: Mapping[int, Mapping[str, float]] | None) -> Unit:
     return Unit(
         passage=passage,
         place=2 * passage.seq + (passage.part == "answer"),

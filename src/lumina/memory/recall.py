@@ -13,13 +13,13 @@ Nothing here reads or waits. The caller goes
     gate(...)              -> if it opens, store.passages(ids, around=AROUND)
     decide(...)            -> pick_within(...)
 
-and every step is bounded: 12 words, 400 ids a word, at most 200 candidates (the fewer, the less may be sent) with two
+and every step is bounded: 12 words, 400 ids a word, at most 300 candidates (fewer when little may be sent) with two
 neighbours on each side. A thread of ten thousand turns costs what one of a few hundred does. The neighbours matter: two
 thirds of the messages that hold an answer share no word with the question, but stand beside one that does.
 benchmarks/recall_locomo.py measures all this.
 
-With an embedder the passages whose vectors are nearest to the question's are candidates too, and their cosines are given
-to `decide`. The gate goes by words alone.
+With an embedder the passages whose vectors are nearest to the question's are candidates too, and their cosines are
+given to `decide`. The gate goes by words alone.
 """
 
 import math
@@ -58,9 +58,8 @@ __all__ = [
 
 QUERY_WORDS = 12
 MATCH_CAP = 400
-CANDIDATES = 200
+CANDIDATES = 300
 FEWEST_CANDIDATES = 60
-TOKENS_A_CANDIDATE = 20  # of recall's share of the budget: 100 candidates for 2,000 tokens
 AROUND = 2  # passages on each side of a candidate that are fetched with it
 MARGIN = 0.10  # of the question's idf weight: how much more an older turn must cover
 LENGTH_COST = 0.5  # a passage loses this much score per unit of log tokens
@@ -121,8 +120,9 @@ def candidates(matches: WordMatches, most: int = CANDIDATES) -> list[int]:
 
 
 def candidates_for(share: int) -> int:
-    """How many candidates are read when recall may send `share` tokens."""
-    return min(CANDIDATES, max(FEWEST_CANDIDATES, share // TOKENS_A_CANDIDATE))
+    """How many candidates are read when recall may send `share` tokens: 100 for 2,000. Who has room for many passages
+    gains by the less likely ones, so the number grows faster than the room."""
+    return min(CANDIDATES, max(FEWEST_CANDIDATES, share * share // 40_000))
 
 
 def rarity(matches: WordMatches, window: Sequence[str] = ()) -> dict[str, float]:
@@ -151,9 +151,9 @@ def points_back(
     """The gate. `weights`: idf of the question's words (`rarity`); `older`: passages before the window; `near`: the
     words of each turn of the window, and of the state."""
     subject = {word for word in subject_words(question) if word in weights}
-    held: dict[int, set[str]] = defaultdict(set)
+    held: dict[tuple[str, int], set[str]] = defaultdict(set)
     for unit in older:
-        held[unit.passage.seq].update(unit.found)
+        held[unit.passage.thread, unit.passage.seq].update(unit.found)
 
     def answer(fire: bool, reason: str) -> Pointing:
         return Pointing(fire=fire, reason=reason, words=dict(weights))
@@ -168,14 +168,15 @@ def points_back(
     if not subject:
         return answer(False, "The question names nothing to look for; the last turns are enough.")
     whole = sum(weights.values())
-    covers = {seq: sum(weights[word] for word in found) / whole for seq, found in held.items() if found}
+    covers = {turn: sum(weights[word] for word in found) / whole for turn, found in held.items() if found}
     if not covers:
         return answer(False, "No older turn holds a word of the question.")
-    seq = max(covers, key=lambda seq: (covers[seq], seq))
+    turn = max(covers, key=lambda turn: (covers[turn], not turn[0], turn))
+    place = f"turn {turn[1]} of another conversation" if turn[0] else f"turn {turn[1]}"
     nearest = max(near, key=lambda found: _weight(weights, found), default=())
-    best, shown = covers[seq], _weight(weights, nearest) / whole
-    told = f"turn {seq} holds {best:.0%} of its rare words, the shown turns and the state {shown:.0%}"
-    if best - shown >= MARGIN and (held[seq] & subject).difference(nearest):
+    best, shown = covers[turn], _weight(weights, nearest) / whole
+    told = f"{place} holds {best:.0%} of its rare words, the shown turns and the state {shown:.0%}"
+    if best - shown >= MARGIN and (held[turn] & subject).difference(nearest):
         return answer(True, f"An older turn fits the question better: {told}.")
     return answer(False, f"No older turn fits the question clearly better: {told}.")
 
@@ -207,8 +208,13 @@ def gate(
     """The gate alone, from the index's own word of who holds what: no older text is read for a question that stays
     with the last turns. Arguments as for `decide`; `passages` are the candidates."""
     near = [vocabulary(text) for text in (*window, state)]
-    older = units_of((passage for passage in passages if passage.seq < before), (), _held(matches))
+    older = units_of(_older(passages, before), (), _held(matches))
     return points_back(question, weights=_rarity(matches, near[:-1]), older=older, near=near)
+
+
+def _older(passages: Sequence[StoredPassage], before: int) -> list[StoredPassage]:
+    """All of another thread is older than this thread's window."""
+    return [passage for passage in passages if passage.thread or passage.seq < before]
 
 
 def _held(matches: WordMatches, passages: Sequence[StoredPassage] = ()) -> dict[int, dict[str, float]]:
@@ -247,7 +253,7 @@ def decide(
     """
     near = [vocabulary(text) for text in (*window, state)]
     weights = _rarity(matches, near[:-1])
-    older = [passage for passage in passages if passage.seq < before]
+    older = _older(passages, before)
     units = units_of(older, weights, _held(matches, older))
     pointing = pointing or points_back(question, weights=weights, older=units, near=near)
     if not pointing.fire and not always_small:
@@ -266,9 +272,9 @@ def pick_within(
 ) -> tuple[Pick, ...]:
     """The picks that are sent, oldest first.
 
-    `count_tokens` gives what a passage costs as it will be rendered, `heading_tokens` what the heading of its day costs,
-    which is paid once a day. Chosen by score minus LENGTH_COST x log tokens, so that two short passages go before a long
-    one that scores little more; one that does not fit is passed over.
+    `count_tokens` gives what a passage costs as it will be rendered, `heading_tokens` what the heading of its day
+    costs, which is paid once a day. Chosen by score minus LENGTH_COST x log tokens, so that two short passages go
+    before a long one that scores little more; one that does not fit is passed over.
     """
     costs = [max(1, count_tokens(pick.passage)) for pick in picks]
     by_worth = sorted(range(len(picks)), key=lambda at: (LENGTH_COST * math.log(costs[at]) - picks[at].score, at))

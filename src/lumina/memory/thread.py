@@ -15,16 +15,16 @@ import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lumina.memory import noting
-from lumina.memory.budget import DEFAULT_BUDGET, Counter, ScriptCounter
+from lumina.memory.budget import DEFAULT_BUDGET, Counter, ScriptCounter, Shares
 from lumina.memory.context import Context, Inputs, Recollection, build_context
 from lumina.memory.delta import DeltaRequest, Refused
 from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.incoming import check_budget, check_text, exchanges_of
-from lumina.memory.looking_back import recollect
+from lumina.memory.looking_back import Nearest, RecallMode, recollect
 from lumina.memory.passages import passages_of
 from lumina.memory.scope import ThreadScope
 from lumina.memory.showing import Shown, show_turn
@@ -56,16 +56,27 @@ class Thread:
 
     `zone` is the asker's time zone (IANA name): days shown to a model are days there. `clock` gives aware UTC times.
     `counter` counts tokens; the default needs no tokenizer. With `remembers=False` each question stands alone: turns
-    are kept, but nothing that came before is read for a context, and nothing is noted.
+    are kept, but nothing that came before is read for a context, and nothing is noted. `recall`: earlier turns are
+    fetched when the question points at them, or also a few for every question ("always small"), or never ("off").
+    With `other_threads` the subject's other threads are searched for every question; else only when it asks for them.
+    `nearest` is an embedder's word on which passages are like the question.
     """
 
     def __init__(
         self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str = "UTC", clock: Clock = utc_now,
-        counter: Counter | None = None, remembers: bool = True,
+        counter: Counter | None = None, remembers: bool = True, recall: RecallMode = "when pointed",
+        other_threads: bool = False, nearest: Nearest | None = None,
     ) -> None:  # fmt: skip
         self.store = store
         self.scope = scope
         self.remembers = remembers
+        if recall not in get_args(RecallMode):
+            allowed = ", ".join(map(repr, get_args(RecallMode)))
+            raise UsageError(f"recall is {recall!r}; it can be {allowed}.")
+        self.recall: RecallMode = recall
+        self.other_threads = other_threads
+        self.nearest = nearest
+        self._may_leave = not getattr(info, "temporary", False)
         self.deltas = info.deltas and remembers
         self.zone = zone
         self.clock = clock
@@ -122,7 +133,9 @@ class Thread:
         state, profile = await self.state(), await self.profile()
         window = choose_window(recent.turns)
         recalled = await recollect(
-            self.store, self.scope, question, before=window.start, window=window.turns, state=state, profile=profile
+            self.store, self.scope, question, before=window.start, window=window.turns, state=state, profile=profile,
+            share=Shares(total=budget).recall, mode=self.recall, nearest=self.nearest,
+            other_threads=self.other_threads, may_leave=self._may_leave,
         ) if self.remembers else Recollection(reason=MEMORY_OFF)  # fmt: skip
         context = build_context(Inputs(
             question=question,

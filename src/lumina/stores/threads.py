@@ -3,6 +3,7 @@
 import os
 
 from lumina.memory.budget import Counter
+from lumina.memory.looking_back import RecallMode
 from lumina.memory.scope import ThreadScope
 from lumina.memory.thread import Clock, Thread, utc_now
 from lumina.stores.opening import open_store
@@ -18,6 +19,8 @@ async def open_thread(
     zone: str = "UTC",
     counter: Counter | None = None,
     clock: Clock = utc_now,
+    recall: RecallMode = "when pointed",
+    other_threads: bool = False,
 ) -> Thread:
     """Opens a conversation in the SQLite file `where` (made when missing; None keeps it in memory).
 
@@ -26,13 +29,18 @@ async def open_thread(
     (`Thread.delta_request`, `Thread.apply`), and turns that leave the window without one are named in the context;
     a thread keeps what it was opened with first. `zone` is the asker's time zone.
 
+    `recall` says when passages of earlier turns are fetched: "when pointed" at by the question, "always small" (a few
+    for every question, all that fit when it points back), or "off". With `other_threads=True` the subject's other
+    threads are searched too for every question, and not only for one that asks for them ("in our last conversation").
+
     A turn that was left running by a process that is gone ends as partial (interrupted).
     """
     scope = ThreadScope(tenant=tenant, subject=subject, thread=thread)
     store = await open_store(where)
     try:
         info = await store.open_thread(scope, deltas=deltas)
-        return Thread(store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock)
+        return Thread(store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock, recall=recall,
+                      other_threads=other_threads)  # fmt: skip
     except BaseException:
         await store.close()
         raise
