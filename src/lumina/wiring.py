@@ -31,6 +31,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
 
 from lumina.memory.errors import UsageError
+from lumina.memory.looking_back import RecallMode
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
 from lumina.memory.thread import Clock, Thread, utc_now
@@ -60,12 +61,14 @@ async def open_agent(
     zone: str = "UTC",
     clock: Clock = utc_now,
     limits: "Limits | None" = None,
+    recall: RecallMode = "when pointed",
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
     `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
     missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta
     step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
+    `recall`: when earlier turns are fetched, as `open_thread` has it.
     """
     from lumina.agent.desk import Desk, Limits
     from lumina.agent.search_agent import SearchAgent
@@ -82,7 +85,7 @@ async def open_agent(
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
         )
-        return SearchAgent(desk, zone=zone, clock=clock, memory=memory)
+        return SearchAgent(desk, zone=zone, clock=clock, memory=memory, recall=recall)
     except BaseException:
         await store.close()
         raise

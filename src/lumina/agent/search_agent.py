@@ -25,6 +25,7 @@ from lumina.agent.turn_log import follow
 from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, ScriptCounter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.incoming import check_text
+from lumina.memory.looking_back import RecallMode
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
 from lumina.memory.thread import Clock, Thread, utc_now
@@ -39,11 +40,15 @@ class SearchAgent:
     """Made by `lumina.wiring.open_agent`. `zone` is the asker's time zone. With `memory=False` each
     question stands alone: no earlier turn, state or profile is read for it, and nothing is noted from it."""
 
-    def __init__(self, desk: Desk, *, zone: str = "UTC", clock: Clock = utc_now, memory: bool = True) -> None:
+    def __init__(
+        self, desk: Desk, *, zone: str = "UTC", clock: Clock = utc_now, memory: bool = True,
+        recall: RecallMode = "when pointed",
+    ) -> None:  # fmt: skip
         self.desk = desk
         self.zone = zone
         self._clock = clock
         self._memory = memory
+        self._recall: RecallMode = recall
         self._works: dict[Key, Work] = {}
         self._noting: set[Key] = set()
         self._at_work: set[Work] = set()
@@ -95,7 +100,8 @@ class SearchAgent:
         shares the agent's store: do not close it."""
         info = await self.store.open_thread(scope, deltas=self._memory)
         thread = Thread(
-            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory
+            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory,
+            recall=self._recall,
         )  # fmt: skip
         if turn := self._unended.get(scope):
             await end_interrupted(self.desk, thread, turn)

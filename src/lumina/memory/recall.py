@@ -13,7 +13,7 @@ Nothing here reads or waits. The caller goes
     gate(...)              -> if it opens, store.passages(ids, around=AROUND)
     decide(...)            -> pick_within(...)
 
-and every step is bounded: 12 words, 400 ids a word, at most 300 candidates (fewer when little may be sent) with two
+and every step is bounded: 12 words, 400 ids a word, at most 300 candidates (fewer when little may be sent) with three
 neighbours on each side. A thread of ten thousand turns costs what one of a few hundred does. The neighbours matter: two
 thirds of the messages that hold an answer share no word with the question, but stand beside one that does.
 benchmarks/recall_locomo.py measures all this.
@@ -60,7 +60,7 @@ QUERY_WORDS = 12
 MATCH_CAP = 400
 CANDIDATES = 300
 FEWEST_CANDIDATES = 60
-AROUND = 2  # passages on each side of a candidate that are fetched with it
+AROUND = 3  # passages on each side of a candidate that are fetched with it
 MARGIN = 0.10  # of the question's idf weight: how much more an older turn must cover
 LENGTH_COST = 0.5  # a passage loses this much score per unit of log tokens
 HEADING = 5  # tokens of "#12 user: "
@@ -120,9 +120,9 @@ def candidates(matches: WordMatches, most: int = CANDIDATES) -> list[int]:
 
 
 def candidates_for(share: int) -> int:
-    """How many candidates are read when recall may send `share` tokens: 100 for 2,000. Who has room for many passages
+    """How many candidates are read when recall may send `share` tokens: 80 for 2,000. Who has room for many passages
     gains by the less likely ones, so the number grows faster than the room."""
-    return min(CANDIDATES, max(FEWEST_CANDIDATES, share * share // 40_000))
+    return min(CANDIDATES, max(FEWEST_CANDIDATES, share * share // 50_000))
 
 
 def rarity(matches: WordMatches, window: Sequence[str] = ()) -> dict[str, float]:
