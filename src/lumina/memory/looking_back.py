@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from lumina.memory import recall
 from lumina.memory.context import Recollection
+from lumina.memory.recall import ASSISTANT, Speakers
 from lumina.memory.reference import points_elsewhere
 from lumina.memory.replaced import replaced_values
 from lumina.memory.scope import ThreadScope
@@ -58,13 +59,14 @@ async def recollect(
     nearest: Nearest | None = None,
     other_threads: bool = False,
     may_leave: bool = True,
+    speakers: Speakers = ASSISTANT,
 ) -> Recollection:
     """What recall finds for `question` among the turns with seq < before, and why it fired or did not.
 
     `share`: tokens that recall may take of the budget. `mode`: recall only when the question points back, a small
     recall always, or none. `nearest`: the embedder's word, if there is one. `other_threads`: the subject's other
     threads are searched for every question; else only when it asks for them, and never without `may_leave` (a
-    temporary thread).
+    temporary thread). `speakers`: their names, when two people talk.
     """
     if mode == "off":
         return Recollection(reason=RECALL_OFF)
@@ -89,7 +91,7 @@ async def recollect(
         found = await _with_vectors(found, question, before=before, most=most, nearest=nearest)
     passages = [*await store.passages(scope, found.ids, around=recall.AROUND), *found.elsewhere]
     recalled = recall.decide(
-        question, passages=passages, pointing=pointing, always_small=small, similar=found.similar, **known
+        question, passages=passages, pointing=pointing, always_small=small, similar=found.similar, speakers=speakers, **known
     )
     return await _recollection(store, scope, recalled, recalled.reason, state, profile, share)
 
@@ -104,6 +106,7 @@ async def look_back(
     profile: State | None = None,
     share: int = DEFAULT_SHARE,
     nearest: Nearest | None = None,
+    speakers: Speakers = ASSISTANT,
 ) -> Recollection:
     """What a model finds that asks for it: the same without the gate, in this thread only."""
     if before <= 1:
@@ -111,7 +114,7 @@ async def look_back(
     most = recall.candidates_for(share)
     found = await _find(store, scope, query, before=before, most=most, leaves=False, nearest=nearest)
     recalled = recall.decide(
-        query, before=before, window=(), state="", matches=found.matches, always_small=True, similar=found.similar,
+        query, before=before, window=(), state="", matches=found.matches, always_small=True, similar=found.similar, speakers=speakers,
         passages=await store.passages(scope, found.ids, around=recall.AROUND),
     )  # fmt: skip
     recalled = replace(recalled, fire=True, extent="full")
