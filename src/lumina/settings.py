@@ -63,8 +63,8 @@ class Settings(BaseSettings):
     recall: Literal["when pointed", "always small", "off"] = Field(
         default="when pointed",
         description=(
-            "When passages of turns older than the last ones are sent: when the question points at them; also a few for "
-            "every question, which suits open personal chat; or never."
+            "When passages of turns older than the last ones are sent: when the question points at them; also a few "
+            "for every question, which suits open personal chat; or never."
         ),
         json_schema_extra={"allowed": "when pointed, always small, off"},
     )

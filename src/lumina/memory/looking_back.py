@@ -1,6 +1,6 @@
 """Recall with a store: fetches what the pure rules of `recall` need, in bounded portions.
 
-One query per word of the question, the newest passages only, then at most two hundred passages by weight: the work does
+One query per word of the question, the newest passages only, then at most three hundred passages by weight: the work does
 not grow with the thread. Other threads of the same subject are read only when the question points at them ("last time",
 "in our previous conversation") or the caller says so: the newest twenty of them, in the same bounded portions.
 """
@@ -91,8 +91,9 @@ async def recollect(
         found = await _with_vectors(found, question, before=before, most=most, nearest=nearest)
     passages = [*await store.passages(scope, found.ids, around=recall.AROUND), *found.elsewhere]
     recalled = recall.decide(
-        question, passages=passages, pointing=pointing, always_small=small, similar=found.similar, speakers=speakers, **known
-    )
+        question, passages=passages, pointing=pointing, always_small=small, similar=found.similar, speakers=speakers,
+        **known,
+    )  # fmt: skip
     return await _recollection(store, scope, recalled, recalled.reason, state, profile, share)
 
 
@@ -114,8 +115,8 @@ async def look_back(
     most = recall.candidates_for(share)
     found = await _find(store, scope, query, before=before, most=most, leaves=False, nearest=nearest)
     recalled = recall.decide(
-        query, before=before, window=(), state="", matches=found.matches, always_small=True, similar=found.similar, speakers=speakers,
-        passages=await store.passages(scope, found.ids, around=recall.AROUND),
+        query, before=before, window=(), state="", matches=found.matches, always_small=True, similar=found.similar,
+        speakers=speakers, passages=await store.passages(scope, found.ids, around=recall.AROUND),
     )  # fmt: skip
     recalled = replace(recalled, fire=True, extent="full")
     return await _recollection(

@@ -132,8 +132,9 @@ def test_asking_for_another_conversation_is_understood_in_seven_languages(questi
 @pytest.mark.parametrize(
     "question",
     [
-        "What did you say earlier?", "Which was the first option?", "When was the last conference?",
-        "Was hast du vorhin gesagt?", "Qu'est-ce que tu as dit tout à l'heure ?", "你刚才说什么？", "さっき何と言った？",
+        "What did you say earlier?", "Which was the first option?",
+        "When was the last conference?", "Was hast du vorhin gesagt?", "Qu'est-ce que tu as dit tout à l'heure ?",
+        "你刚才说什么？", "さっき何と言った？",
         "How was the weather last week?", "What do you recommend?",
     ],
 )  # fmt: skip

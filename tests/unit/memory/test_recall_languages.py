@@ -1,6 +1,6 @@
-"""Recall in seven languages: a look back fires and brings its turn first; a follow-up recalls nothing (DEMAND 23, 32)."""
+"""Recall in seven languages: a look back fires and brings its turn; a follow-up recalls nothing (DEMAND 23, 32)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -52,7 +52,8 @@ TALKS = {
         follow=("¿Y qué me recomiendas?", "¿Por qué?", "¿Y entonces?"),
     ),
     "zh": Talk(
-        said=(("我妹妹小兰对核桃过敏。", "好的，我会避开核桃。"), ("哪个博物馆安静？", "我推荐瓷砖博物馆，星期一很安静。")),
+        said=(("我妹妹小兰对核桃过敏。", "好的，我会避开核桃。"), 
+              ("哪个博物馆安静？", "我推荐瓷砖博物馆，星期一很安静。")),
         after=(("鸡蛋要煮多久？", "八分钟。"), ("溏心的呢？", "五分钟。")),
         back=(("小兰对什么过敏？", 1), ("你刚才推荐的博物馆是哪个？", 2)),
         follow=("那你推荐什么？", "为什么呢？", "还有吗？"),
@@ -65,7 +66,8 @@ TALKS = {
         follow=("おすすめは？", "どうしてですか？", "他には？"),
     ),
     "ar": Talk(
-        said=(("أختي كلارا تعاني من حساسية الجوز.", "سأتجنب الجوز."), ("أي متحف هادئ؟", "أنصح بمتحف البلاط، فهو هادئ يوم الاثنين.")),
+        said=(("أختي كلارا تعاني من حساسية الجوز.", "سأتجنب الجوز."), 
+              ("أي متحف هادئ؟", "أنصح بمتحف البلاط، فهو هادئ يوم الاثنين.")),
         after=(("كيف أسلق بيضة؟", "ثماني دقائق."), ("ونصف مسلوقة؟", "خمس دقائق.")),
         back=(("من ماذا تعاني كلارا؟", 1), ("أي متحف نصحتني به سابقا؟", 2)),
         follow=("وبماذا تنصحني؟", "لماذا؟", "وماذا أيضا؟"),
@@ -79,14 +81,12 @@ async def played(talk: Talk) -> Thread:
     thread = Thread(store=store, scope=scope, info=await store.open_thread(scope, deltas=False), clock=FixedClock())
     context = await thread.context("x")
     for question, answer in (*talk.said, *talk.after * 5):
-        from dataclasses import replace
-
         await thread.record(replace(context, question=question), answer)
     return thread
 
 
 @pytest.mark.parametrize("language", TALKS)
-async def test_a_look_back_fires_and_its_turn_comes_first(language: str):
+async def test_a_look_back_fires_and_its_turn_is_sent(language: str):
     talk = TALKS[language]
     thread = await played(talk)
     for question, seq in talk.back:

@@ -21,7 +21,9 @@ from lumina.testing.clock import FixedClock
 
 
 def turn(seq: int, day: str, question: str, answer: str) -> Turn:
-    return Turn(seq=seq, attempt=1, question=question, answer=answer, status="complete", reason="", day=day, delta="none")
+    return Turn(
+        seq=seq, attempt=1, question=question, answer=answer, status="complete", reason="", day=day, delta="none"
+    )
 
 
 TURNS = {
@@ -61,7 +63,8 @@ def test_a_receipt_of_the_first_rendering_is_shown_as_it_was():
 
 
 def test_brackets_with_numbers_of_another_conversation_become_round():
-    assert inert("One [1], [2, 3]; 【4】 [[5]] but [note] and [a1] stay") == "One (1), (2, 3); (4) (5) but [note] and [a1] stay"
+    assert inert("One [1], [2, 3]; 【4】 [[5]]") == "One (1), (2, 3); (4) (5)"
+    assert inert("[note] and [a1] stay") == "[note] and [a1] stay"
 
 
 def test_making_brackets_inert_is_linear():
@@ -110,7 +113,8 @@ def test_ranking_is_linear_in_the_passages_at_hand():
 
 
 def test_cosines_lift_a_passage_that_shares_no_word_and_bad_ones_do_no_harm():
-    passages = [passage(n, f"2026-11-{n:02}", text) for n, text in ((1, "a lamp"), (2, "the light on my desk"), (3, "tea"))]
+    texts = ("a lamp", "the light on my desk", "tea")
+    passages = [passage(n, f"2026-11-{n:02}", text) for n, text in enumerate(texts, 1)]
     units = units_of(passages, ("lamp",))
     alike = rank("lamp", {"lamp": 2.0}, units, Speakers(), {1: 0.9, 2: 0.8, 3: 0.05})
     assert [pick.passage.id for pick in alike] == [1, 2, 3]

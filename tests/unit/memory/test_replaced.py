@@ -87,7 +87,9 @@ async def test_a_value_that_stood_in_the_offer_is_marked_in_the_answer_that_offe
 async def test_a_profile_value_is_marked_in_the_context_and_the_block_shows_the_new_one():
     """DEMAND "Memory" 4: a default read returns no superseded value unmarked."""
     thread = await opened()
-    await say(thread, "My home city is Porto.", "Noted.", city("home.city", "Porto", "subject", "My home city is Porto"))
+    await say(
+        thread, "My home city is Porto.", "Noted.", city("home.city", "Porto", "subject", "My home city is Porto")
+    )
     await say(thread, "My home city is Faro.", "Noted.", city("home.city", "Faro", "subject", "My home city is Faro"))
     for n in range(12):
         await say(thread, f"How is the weather on day {n}?", "Mild.")
