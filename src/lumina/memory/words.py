@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-# Vowel signs and the like of scripts in which a word falls apart without them: Indic, Thai, Lao, Tibetan, Burmese, Khmer.
+# Vowel signs and the like of scripts in which a word falls apart without them: Indic, Thai, Lao, Burmese, Khmer ...
 # The signs of Latin, Hebrew and Arabic part a word as they always did: it is found by its letters.
 SIGNS = "".join(
     chr(code) for code in (*range(0x900, 0x1100), *range(0x1780, 0x1800)) if unicodedata.category(chr(code))[0] == "M"
