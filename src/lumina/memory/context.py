@@ -37,7 +37,7 @@ from lumina.memory.state import Entry, State
 from lumina.memory.store import StoredPassage
 from lumina.memory.turns import Message, RecentTurns, SourceName, Turn
 from lumina.memory.vendor_forms import anthropic_messages, openai_messages
-from lumina.memory.visible_text import clean
+from lumina.memory.visible_text import clean, clean_answer
 from lumina.memory.window import Window, choose_window, ranges
 from lumina.memory.words import content_words
 
@@ -303,7 +303,7 @@ def _recalled_items(inputs: Inputs, material: Material, sent: set[tuple[int, int
     The heading of a day is counted with the first passage under it."""
     share = room.shares.recall if inputs.recalled.extent == "full" else int(room.shares.recall * SMALL_SHARE)
     limit = min(share, room.left - BLOCK_OVERHEAD)
-    picks = inputs.recalled.picks
+    picks = [pick for pick in inputs.recalled.picks if _is_visible(pick.passage, inputs)]
     items = {pick.passage.id: _recalled_item(pick.passage, inputs, material) for pick in picks}
     fresh = [pick for pick in picks if pick.passage.thread or (pick.passage.seq, pick.passage.attempt) not in sent]
 
@@ -326,6 +326,16 @@ def _recalled_items(inputs: Inputs, material: Material, sent: set[tuple[int, int
         else:
             items[passage.id] = item
     return [*included, *_left_out(items, sent)]
+
+
+def _is_visible(passage: StoredPassage, inputs: Inputs) -> bool:
+    """Whether a passage lies outside the reasoning that an answer may hold, which goes to no model again."""
+    found = inputs.recalled
+    turn = found.elsewhere.get((passage.thread, passage.seq, passage.attempt)) if passage.thread else (
+        found.turns.get((passage.seq, passage.attempt)))  # fmt: skip
+    if passage.part == "question" or turn is None or "think" not in turn.answer.lower():
+        return True
+    return passage.text in turn.answer and clean(passage.text).strip() in clean_answer(turn.answer)
 
 
 def _left_out(items: Mapping[int, Item], sent: set[tuple[int, int]]) -> list[Item]:

@@ -1,8 +1,8 @@
 """Recall with a store: fetches what the pure rules of `recall` need, in bounded portions.
 
 One query per word of the question, the newest passages only, then at most three hundred passages by weight: the work
-does not grow with the thread. Other threads of the same subject are read only when the question points at them ("last time",
-"in our previous conversation") or the caller says so: the newest twenty of them, in the same bounded portions.
+does not grow with the thread. Other threads of the same subject are read only when the question points at them
+("last time", "in our previous conversation") or the caller says so: the newest twenty, in the same bounded portions.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
