@@ -87,6 +87,14 @@ class Settings(BaseSettings):
             "default": "none: every key is taken as it comes",
         },
     )
+    recall: Literal["when pointed", "always small", "off"] = Field(
+        default="when pointed",
+        description=(
+            "When passages of turns older than the last ones are sent: when the question points at them; also a few "
+            "for every question, which suits open personal chat; or never."
+        ),
+        json_schema_extra={"allowed": "when pointed, always small, off"},
+    )
     timezone: str = Field(
         default="",
         description="The time zone in which days are told.",

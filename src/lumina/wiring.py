@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo
 
 from lumina.memory.errors import UsageError
+from lumina.memory.looking_back import RecallMode
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
 from lumina.memory.thread import Clock, Thread, utc_now
@@ -72,6 +73,7 @@ async def open_agent(
     embedder: "str | Embedder" = NO_EMBEDDER,
     embedder_url: str = "",
     schema: "Schema | str | os.PathLike[str] | None" = None,
+    recall: RecallMode = "when pointed",
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
@@ -80,6 +82,7 @@ async def open_agent(
     step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
     `embedder`: `none`, `minilm`, `minilm:FOLDER`, `openai:MODEL` (at `embedder_url`), or one of your own.
     `schema`: declared keys and what must never be stored, or the path of the TOML file that says so.
+    `recall`: when earlier turns are fetched, as `open_thread` has it.
     """
     from lumina.agent.desk import Desk, Limits
     from lumina.agent.search_agent import SearchAgent
@@ -98,7 +101,7 @@ async def open_agent(
             limits=limits or Limits(),
             embedder=vectors,
         )
-        return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared)
+        return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared, recall=recall)
     except BaseException:
         await store.close()
         raise

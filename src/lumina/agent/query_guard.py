@@ -57,7 +57,7 @@ class QueryGuard:
         recalled = [
             (turns[key].question if item.part == "question" else turns[key].answer)[item.start : item.end]
             for item in items
-            if item.kind == "recalled" and (key := (item.seq, item.attempt)) in turns
+            if item.kind == "recalled" and not item.thread and (key := (item.seq, item.attempt)) in turns
         ]
         facts = [entry.value for entry in state.current() if entry.said_by in ("user", "operator")]
         return QueryGuard(

@@ -25,6 +25,7 @@ from lumina.agent.turn_log import follow
 from lumina.memory.budget import DEFAULT_BUDGET, MESSAGE_OVERHEAD, Counter
 from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.incoming import check_text
+from lumina.memory.looking_back import RecallMode
 from lumina.memory.schema import Schema
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
@@ -43,13 +44,14 @@ class SearchAgent:
 
     def __init__(
         self, desk: Desk, *, zone: str = "UTC", clock: Clock = utc_now, memory: bool = True,
-        schema: Schema | None = None,
+        recall: RecallMode = "when pointed", schema: Schema | None = None,
     ) -> None:  # fmt: skip
         self.schema = schema
         self.desk = desk
         self.zone = zone
         self._clock = clock
         self._memory = memory
+        self._recall: RecallMode = recall
         self._works: dict[Key, Work] = {}
         self._noting: set[Key] = set()
         self._at_work: set[Work] = set()
@@ -107,7 +109,7 @@ class SearchAgent:
         info = await self.store.open_thread(scope, deltas=self._memory, expires_at=expires, now=now)
         thread = Thread(
             store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory,
-            calibration=self.desk.calibration, embedder=self.desk.embedder, schema=self.schema,
+            calibration=self.desk.calibration, embedder=self.desk.embedder, schema=self.schema, recall=self._recall,
         )  # fmt: skip
         if turn := self._unended.get(scope):
             await end_interrupted(self.desk, thread, turn)

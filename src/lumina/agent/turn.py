@@ -23,6 +23,7 @@ from lumina.agent.turn_log import TurnLog, read_event, thread_log
 from lumina.agent.unbroken import unbroken
 from lumina.memory.context import Context
 from lumina.memory.passages import passages_of
+from lumina.memory.showing import recalled_elsewhere
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Searched, Status, ToolRecord, Turn, TurnEnd
 
@@ -108,6 +109,7 @@ class Answering:
         state, profile = await self._thread.state(), await self._thread.profile()
         shown = await self._shown(context)
         guard = QueryGuard.of(profile=profile, state=state, question=self._turn.question, context=context, turns=shown)
+        guard.recall(await recalled_elsewhere(self._desk.store, self._thread.scope, context.receipt))
         self._tools = Tools(
             desk=self._desk, thread=self._thread, context=context, state=state, ledger=self._ledger, guard=guard,
             log=self._log,
@@ -153,7 +155,11 @@ class Answering:
         return turn
 
     async def _shown(self, context: Context) -> dict[tuple[int, int], Turn]:
-        keys = [(item.seq, item.attempt) for item in context.receipt.items if item.kind in ("turn", "recalled")]
+        keys = [
+            (item.seq, item.attempt)
+            for item in context.receipt.items
+            if item.kind in ("turn", "recalled") and not item.thread
+        ]
         return await self._desk.store.turns(self._thread.scope, keys) if keys else {}
 
     async def _keep_call(self, record: ToolRecord) -> None:

@@ -137,8 +137,10 @@ def what(item: Item) -> str:
         case "not noted":
             return f"that turns {item.text} were not noted"
         case "recalled":
-            replaced = f", replaced at turn {item.replaced_at}" if item.replaced_at else ""
-            return f"turn {item.seq}, {item.part}, characters {item.start}-{item.end}{replaced}"
+            place = f", replaced at turn {item.replaced_at}" if item.replaced_at > 0 else ", replaced elsewhere"
+            replaced = place if item.replaced_at else ""
+            other = f" of conversation {item.thread}" if item.thread else ""
+            return f"turn {item.seq}{other}, {item.part}, characters {item.start}-{item.end}{replaced}"
         case "source":
             return f"[{item.n}] may be cited again"
         case "tool call":

@@ -9,6 +9,7 @@ is an item of the receipt; the text comes from `lumina.memory.rendering`.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from lumina.memory.budget import MESSAGE_OVERHEAD, Counter, Shares
@@ -18,6 +19,7 @@ from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import (
     RENDERING,
     Material,
+    day_heading,
     entry_item,
     entry_line,
     entry_ref,
@@ -40,6 +42,7 @@ from lumina.memory.window import Window, choose_window, ranges
 from lumina.memory.words import content_words
 
 KEPT_WHOLE = 2  # the newest turns, whose long answers are not shortened
+LEFT_OUT_LISTED = 20  # passages that did not fit, in the receipt
 KEYS_LISTED = 40  # names of entries that did not fit
 NOTES_ROOM = 100  # tokens kept from older turns, so that what is not sent can be named
 BLOCK_OVERHEAD = 40  # tokens of the memory block's tags and headings
@@ -54,7 +57,9 @@ class Recollection:
     picks: tuple[Pick, ...] = ()
     extent: Extent = "none"
     turns: Mapping[tuple[int, int], Turn] = field(default_factory=dict)
-    replaced: Mapping[int, int] = field(default_factory=dict)  # passage id -> seq of the turn that replaced its value
+    elsewhere: Mapping[tuple[str, int, int], Turn] = field(default_factory=dict)  # of the subject's other threads
+    # passage id -> seq of the turn that replaced its value, ELSEWHERE if it is a turn of another thread
+    replaced: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +124,7 @@ def build_context(inputs: Inputs) -> Context:
     notes = _note_items(inputs, window, sent, room)
     sources = _source_items(inputs, material, sent, (), room)
     recalled = _recalled_items(inputs, material, sent, room)
-    again = {(item.seq, item.attempt) for item in recalled if item.included}
+    again = {(item.seq, item.attempt) for item in recalled if item.included and not item.thread}
     sources = sorted([*sources, *_source_items(inputs, material, again, sources, room)], key=lambda item: item.n)
     receipt = Receipt(
         rendering=RENDERING,
@@ -196,6 +201,7 @@ def _material(inputs: Inputs, window: Window) -> Material:
         turns={**inputs.recalled.turns, **turns},
         entries={entry_ref(entry_item(entry)): noted(entry) for entry in entries},
         names=inputs.names,
+        elsewhere=inputs.recalled.elsewhere,
     )
 
 
@@ -299,27 +305,49 @@ def _note_items(inputs: Inputs, window: Window, sent: set[tuple[int, int]], room
 
 
 def _recalled_items(inputs: Inputs, material: Material, sent: set[tuple[int, int]], room: _Room) -> list[Item]:
-    """Recalled passages within their share: the worthiest chosen, shown oldest first."""
+    """Recalled passages within their share: the worthiest chosen, shown oldest first under the days they were said.
+    The heading of a day is counted with the first passage under it."""
     share = room.shares.recall if inputs.recalled.extent == "full" else int(room.shares.recall * SMALL_SHARE)
     limit = min(share, room.left - BLOCK_OVERHEAD)
-    items = {pick.passage.id: _recalled_item(pick.passage, inputs, material) for pick in inputs.recalled.picks}
-    fresh = [pick for pick in inputs.recalled.picks if (pick.passage.seq, pick.passage.attempt) not in sent]
-    chosen = {
-        pick.passage.id for pick in pick_within(fresh, limit, lambda passage: items[passage.id].tokens)
-    }  # fmt: skip
-    for at, item in items.items():
-        if at in chosen and room.take_line(item.tokens):
-            continue
-        shown = (item.seq, item.attempt) in sent
+    picks = inputs.recalled.picks
+    items = {pick.passage.id: _recalled_item(pick.passage, inputs, material) for pick in picks}
+    fresh = [pick for pick in picks if pick.passage.thread or (pick.passage.seq, pick.passage.attempt) not in sent]
+
+    @cache
+    def heading(elsewhere: bool, day: str) -> int:
+        return inputs.counter.count(day_heading(day, elsewhere=elsewhere) + "\n") + 1
+
+    def heading_of(passage: StoredPassage) -> int:
+        return heading(bool(passage.thread), passage.day)
+
+    chosen = pick_within(fresh, limit, lambda passage: items[passage.id].tokens, heading_of)
+    included: list[Item] = []
+    headed: set[tuple[str, str]] = set()
+    for passage in (pick.passage for pick in chosen):
+        item, day = items.pop(passage.id), (passage.thread, passage.day)
+        item = item.model_copy(update={"tokens": item.tokens + (0 if day in headed else heading_of(passage))})
+        if room.take_line(item.tokens):
+            headed.add(day)
+            included.append(item)
+        else:
+            items[passage.id] = item
+    return [*included, *_left_out(items, sent)]
+
+
+def _left_out(items: Mapping[int, Item], sent: set[tuple[int, int]]) -> list[Item]:
+    """The best of those that are not sent, by score, for the receipt."""
+    left: list[Item] = []
+    for item in list(items.values())[:LEFT_OUT_LISTED]:
+        shown = not item.thread and (item.seq, item.attempt) in sent
         why = "its turn is sent word for word" if shown else "beyond recall's share of the budget"
-        items[at] = item.model_copy(update={"included": False, "reason": why})
-    return sorted(items.values(), key=lambda item: (item.seq, item.part == "answer", item.start))
+        left.append(item.model_copy(update={"included": False, "reason": why}))
+    return left
 
 
 def _recalled_item(passage: StoredPassage, inputs: Inputs, material: Material) -> Item:
     item = Item(
         kind="recalled", seq=passage.seq, attempt=passage.attempt, part=passage.part, start=passage.start,
-        end=passage.end, replaced_at=inputs.recalled.replaced.get(passage.id, 0),
+        end=passage.end, replaced_at=inputs.recalled.replaced.get(passage.id, 0), thread=passage.thread,
     )  # fmt: skip
     tokens = inputs.counter.count(recalled_line(item, material) + "\n") + 1
     return item.model_copy(update={"tokens": tokens})

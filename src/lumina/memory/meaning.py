@@ -51,7 +51,7 @@ class Meaning:
         ends = await self._store.vector_ends(self._scope)
         return next((name for name in (ends.last, ends.first) if name not in ("", self.embedder.name)), "")
 
-    async def near(self, question: str, *, before: int) -> Near:
+    async def near(self, question: str, *, before: int, limit: int = NEAREST) -> Near:
         """The passages nearest to the question, of turns with seq < before."""
         if other := await self.other():
             return Near(told=f"Searched by words alone: vectors were made by {other}; run lumina reindex.")
@@ -61,7 +61,7 @@ class Meaning:
         except Exception as error:  # an embedder is the outside, and no question may fail for it
             return Near(told=f"Searched by words alone: {_reason(self.embedder, error)}")
         found = await self._store.nearest(
-            self._scope, vector, embedder=self.embedder.name, before=before, limit=NEAREST
+            self._scope, vector, embedder=self.embedder.name, before=before, limit=limit
         )  # fmt: skip
         return Near(similar=dict(found), vector=vector)
 

@@ -13,17 +13,22 @@ Nothing here reads or waits. The caller goes
     gate(...)              -> if it opens, store.passages(ids, around=AROUND)
     decide(...)            -> pick_within(...)
 
-and every step is bounded: 12 words, 400 ids a word, 100 candidates with two neighbours on each side. A thread of ten
-thousand turns costs what one of a few hundred does. The neighbours matter: two thirds of the messages that hold an
-answer share no word with the question, but stand beside one that does. benchmarks/recall_locomo.py measures all this.
+and every step is bounded: 12 words, 400 ids a word, at most 300 candidates (fewer when little may be sent) with three
+neighbours on each side. A thread of ten thousand turns costs what one of a few hundred does. The neighbours matter: two
+thirds of the messages that hold an answer share no word with the question, but stand beside one that does.
+benchmarks/recall_locomo.py measures all this.
+
+With an embedder the passages whose vectors are nearest to the question's are candidates too, and their cosines are
+given to `decide`. The gate goes by words alone.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lumina.memory.passages import rough_tokens
 from lumina.memory.question import dates_in, subject_words
 from lumina.memory.ranking import Pick, Speakers, Unit, rank, units_of
 from lumina.memory.reference import pointing_phrase
@@ -42,6 +47,8 @@ __all__ = [
     "Recalled",
     "Speakers",
     "candidates",
+    "candidates_for",
+    "considered",
     "decide",
     "gate",
     "pick_within",
@@ -51,10 +58,12 @@ __all__ = [
 
 QUERY_WORDS = 12
 MATCH_CAP = 400
-CANDIDATES = 100
-AROUND = 2  # passages on each side of a candidate that are fetched with it
+CANDIDATES = 300
+FEWEST_CANDIDATES = 60
+AROUND = 3  # passages on each side of a candidate that are fetched with it
 MARGIN = 0.10  # of the question's idf weight: how much more an older turn must cover
 LENGTH_COST = 0.5  # a passage loses this much score per unit of log tokens
+HEADING = 5  # tokens of "#12 user: "
 SMALL_SHARE = 0.25  # of recall's budget, for the small recall that is always sent
 ASSISTANT = Speakers()
 
@@ -98,16 +107,22 @@ def query_words(question: str) -> list[str]:
     return sorted(best, key=lambda form: rank_of[form][3])
 
 
-def candidates(matches: WordMatches) -> list[int]:
-    """At most CANDIDATES ids of passages worth reading: by summed idf of the words they hold, newest first among
-    equals, then in ascending order."""
+def candidates(matches: WordMatches, most: int = CANDIDATES) -> list[int]:
+    """At most `most` ids of passages worth reading: by summed idf of the words they hold, newest first among equals,
+    then in ascending order."""
     weights = rarity(matches)
     total: dict[int, float] = defaultdict(float)
     for word, ids in matches.ids.items():
         for passage in ids:
             total[passage] += weights[word]
-    best = sorted(total, key=lambda passage: (-total[passage], -passage))[:CANDIDATES]
+    best = sorted(total, key=lambda passage: (-total[passage], -passage))[:most]
     return sorted(best)
+
+
+def candidates_for(share: int) -> int:
+    """How many candidates are read when recall may send `share` tokens: 80 for 2,000. Who has room for many passages
+    gains by the less likely ones, so the number grows faster than the room."""
+    return min(CANDIDATES, max(FEWEST_CANDIDATES, share * share // 50_000))
 
 
 def rarity(matches: WordMatches, window: Sequence[str] = ()) -> dict[str, float]:
@@ -136,9 +151,9 @@ def points_back(
     """The gate. `weights`: idf of the question's words (`rarity`); `older`: passages before the window; `near`: the
     words of each turn of the window, and of the state."""
     subject = {word for word in subject_words(question) if word in weights}
-    held: dict[int, set[str]] = defaultdict(set)
+    held: dict[tuple[str, int], set[str]] = defaultdict(set)
     for unit in older:
-        held[unit.passage.seq].update(unit.found)
+        held[unit.passage.thread, unit.passage.seq].update(unit.found)
 
     def answer(fire: bool, reason: str) -> Pointing:
         return Pointing(fire=fire, reason=reason, words=dict(weights))
@@ -153,14 +168,15 @@ def points_back(
     if not subject:
         return answer(False, "The question names nothing to look for; the last turns are enough.")
     whole = sum(weights.values())
-    covers = {seq: sum(weights[word] for word in found) / whole for seq, found in held.items() if found}
+    covers = {turn: sum(weights[word] for word in found) / whole for turn, found in held.items() if found}
     if not covers:
         return answer(False, "No older turn holds a word of the question.")
-    seq = max(covers, key=lambda seq: (covers[seq], seq))
+    turn = max(covers, key=lambda turn: (covers[turn], not turn[0], turn))
+    place = f"turn {turn[1]} of another conversation" if turn[0] else f"turn {turn[1]}"
     nearest = max(near, key=lambda found: _weight(weights, found), default=())
-    best, shown = covers[seq], _weight(weights, nearest) / whole
-    told = f"turn {seq} holds {best:.0%} of its rare words, the shown turns and the state {shown:.0%}"
-    if best - shown >= MARGIN and (held[seq] & subject).difference(nearest):
+    best, shown = covers[turn], _weight(weights, nearest) / whole
+    told = f"{place} holds {best:.0%} of its rare words, the shown turns and the state {shown:.0%}"
+    if best - shown >= MARGIN and (held[turn] & subject).difference(nearest):
         return answer(True, f"An older turn fits the question better: {told}.")
     return answer(False, f"No older turn fits the question clearly better: {told}.")
 
@@ -192,16 +208,27 @@ def gate(
     """The gate alone, from the index's own word of who holds what: no older text is read for a question that stays
     with the last turns. Arguments as for `decide`; `passages` are the candidates."""
     near = [vocabulary(text) for text in (*window, state)]
-    held: dict[int, Counter[str]] = defaultdict(Counter)
+    older = units_of(_older(passages, before), (), _held(matches))
+    return points_back(question, weights=_rarity(matches, near[:-1]), older=older, near=near)
+
+
+def _older(passages: Sequence[StoredPassage], before: int) -> list[StoredPassage]:
+    """All of another thread is older than this thread's window."""
+    return [passage for passage in passages if passage.thread or passage.seq < before]
+
+
+def _held(matches: WordMatches, passages: Sequence[StoredPassage] = ()) -> dict[int, dict[str, float]]:
+    """Passage id -> the asked words it holds, by the index's own word. Of a word that reached the cap the index gave
+    the newest only: for that one the text of `passages` is asked."""
+    held: dict[int, dict[str, float]] = defaultdict(dict)
     for word, ids in matches.ids.items():
         for id in ids:
-            held[id][word] = 1
-    older = [
-        Unit(passage=passage, place=2 * passage.seq, found=held[passage.id], length=0, per_token=1.0)
-        for passage in passages
-        if passage.seq < before
-    ]
-    return points_back(question, weights=_rarity(matches, near[:-1]), older=older, near=near)
+            held[id][word] = 1.0
+    for word in (word for word, ids in matches.ids.items() if len(ids) >= MATCH_CAP):
+        for passage in passages:
+            if word in vocabulary(passage.text):
+                held[passage.id][word] = 1.0
+    return held
 
 
 def decide(
@@ -226,38 +253,56 @@ def decide(
     """
     near = [vocabulary(text) for text in (*window, state)]
     weights = _rarity(matches, near[:-1])
-    units = units_of((passage for passage in passages if passage.seq < before), weights)
+    older = _older(passages, before)
+    units = units_of(older, weights, _held(matches, older))
     pointing = pointing or points_back(question, weights=weights, older=units, near=near)
     if not pointing.fire and not always_small:
         return Recalled(fire=False, extent="none", reason=pointing.reason)
-    picks = rank(question, weights, units, speakers)
-    seen = {pick.passage.id for pick in picks}
-    alike = [Pick(passage=unit.passage, score=(similar or {}).get(unit.passage.id, 0.0)) for unit in units]
-    more = [pick for pick in alike if pick.score > 0 and pick.passage.id not in seen]
-    picks += tuple(sorted(more, key=lambda pick: -pick.score))
+    picks = rank(question, weights, units, speakers, similar)
     extent: Extent = "none" if not picks else "full" if pointing.fire else "small"
     told = " A small recall is sent all the same." if extent == "small" else ""
     return Recalled(fire=pointing.fire, extent=extent, reason=pointing.reason + told, picks=picks)
 
 
 def pick_within(
-    picks: Sequence[Pick], token_budget: int, count_tokens: Callable[[StoredPassage], int]
+    picks: Sequence[Pick],
+    token_budget: int,
+    count_tokens: Callable[[StoredPassage], int],
+    heading_tokens: Callable[[StoredPassage], int] = lambda passage: 0,
 ) -> tuple[Pick, ...]:
     """The picks that are sent, oldest first.
 
-    `count_tokens` gives what a passage costs as it will be rendered, its heading included. Chosen by score minus
-    LENGTH_COST x log tokens, so that two short passages go before a long one that scores little more; one that does
-    not fit is passed over.
+    `count_tokens` gives what a passage costs as it will be rendered, `heading_tokens` what the heading of its day
+    costs, which is paid once a day. Chosen by score minus LENGTH_COST x log tokens, so that two short passages go
+    before a long one that scores little more; one that does not fit is passed over.
     """
     costs = [max(1, count_tokens(pick.passage)) for pick in picks]
     by_worth = sorted(range(len(picks)), key=lambda at: (LENGTH_COST * math.log(costs[at]) - picks[at].score, at))
-    chosen, left = [], token_budget
+    chosen: list[Pick] = []
+    headed: set[tuple[str, str]] = set()
+    left = token_budget
     for at in by_worth:
-        if costs[at] <= left:
+        passage = picks[at].passage
+        day = passage.thread, passage.day
+        cost = costs[at] + (0 if day in headed else heading_tokens(passage))
+        if cost <= left:
             chosen.append(picks[at])
-            left -= costs[at]
+            headed.add(day)
+            left -= cost
     return tuple(sorted(chosen, key=lambda pick: _place(pick.passage)))
 
 
-def _place(passage: StoredPassage) -> tuple[int, bool, int]:
-    return passage.seq, passage.part == "answer", passage.start
+def considered(picks: Sequence[Pick], share: int) -> tuple[Pick, ...]:
+    """The best of `picks` among which `share` tokens are spent: half as much again as they hold, so that short ones can
+    still go before long ones."""
+    room = 1.5 * share
+    for at, pick in enumerate(picks):
+        room -= rough_tokens(pick.passage.text) + HEADING
+        if room < 0:
+            return tuple(picks[: at + 1])
+    return tuple(picks)
+
+
+def _place(passage: StoredPassage) -> tuple[bool, str, int, bool, int]:
+    """Other threads first: they are the past of this one."""
+    return not passage.thread, passage.thread, passage.seq, passage.part == "answer", passage.start

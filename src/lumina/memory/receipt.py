@@ -43,10 +43,10 @@ class Item(BaseModel):
     """One thing that was considered for a context. Only the fields of its kind are set.
 
     turn: seq, attempt, form. entry: about, number, attempt (0: the first), correction, entry_kind, said_by, key. keys:
-    keys. recalled: seq, attempt, part, start, end, replaced_at. source: n, text (its name as shown). instructions:
-    digest. not shown: end (the last such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq,
-    attempt (the turn a delta step is about). refused: said_by (the operation), key, text (the reason that a second
-    delta call was told).
+    keys. recalled: seq, attempt, part, start, end, replaced_at (-1: a turn of another thread), thread (another one of
+    the subject's; "" for this one). source: n, text (its name as shown). instructions: digest. not shown: end (the last
+    such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq, attempt (the turn a delta step is
+    about). refused: said_by (the operation), key, text (the reason that a second delta call was told).
     `forgotten`: the day on which what it shows, or a part of it, was forgotten; names and texts are then gone from it.
     """
 
@@ -69,6 +69,7 @@ class Item(BaseModel):
     start: int = 0
     end: int = 0
     replaced_at: int = 0
+    thread: str = ""
     n: int = 0
     digest: str = ""
     index: int = 0

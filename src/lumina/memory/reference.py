@@ -100,6 +100,56 @@ POINTING: dict[str, tuple[str, ...]] = {
         r"\bال(?:خيار|اقتراح|فكره) ال(?:اول|اولي|ثاني|ثانيه|ثالث|ثالثه)\b|\bبالعوده الي\b|\bنعود الي\b",
     ),
 }
+# Phrases that point at another conversation: the last one, or one of some days ago.
+DAYS_EN = r"(?:yesterday|the other day|last (?:week|month|year|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day))"
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "en": (
+        r"\blast time\b(?! (?:the|it|he|she|they)\b)",
+        r"\b(?:previous|last|earlier|other|another|past|older) (?:conversation|chat)s?\b",
+        r"\b(?:our|my|your) (?:previous|last|earlier|other|past|first) (?:session|thread|discussion|talk)s?\b",
+        rf"\b{DAYS_EN},? (?:you|i|we) (?:already |also )?{SPOKE_EN}\b",
+        rf"\b(?:you|i|we) (?:already |also )?{SPOKE_EN} .{{0,80}}\b{DAYS_EN}\b",
+        rf"\bdid (?:you|i|we) {SPEAK_EN} .{{0,80}}\b{DAYS_EN}\b",
+        r"\bwhen we (?:last )?(?:talked|spoke|chatted)\b",
+    ),
+    "de": (
+        r"\b(?:letztes|das letzte|beim letzten|voriges) mal\b",
+        r"\b(?:letzten|vorigen|früheren|anderen|vorherigen|letztes|voriges) (?:gespräch|unterhaltung|chat|sitzung)",
+        r"\b(?:gestern|neulich|letzte woche|letzten monat) (?:hast|habe|haben|hatten|hattest) (?:du|ich|wir|sie)\b",
+        r"\b(?:hast|habe|haben|hatten) (?:du|ich|wir|sie) .{0,40}(?:gestern|neulich|letzte woche|letzten monat) .{0,60}"
+        rf"{SPOKE_DE}\b",
+    ),
+    "fr": (
+        r"\bla dernière fois\b|\bl'autre jour\b",
+        r"\b(?:dernière|précédente|autre|ancienne) (?:conversation|discussion|session)\b|"
+        r"\bconversations? (?:précédente|passée)s?\b",
+        rf"\b(?:hier|la semaine dernière|le mois dernier),? (?:tu|vous|nous|j'|je|on) ?.{{0,20}}{SPOKE_FR}\b",
+        rf"\b{SPOKE_FR} .{{0,60}}\b(?:hier|la semaine dernière|le mois dernier)\b",
+    ),
+    "es": (
+        r"\bla (?:última|otra) vez\b|\bel otro día\b",
+        r"\b(?:última|otra|anterior) (?:conversación|charla|sesión)\b",
+        r"\b(?:conversación|charla|sesión) (?:anterior|pasada)\b",
+        rf"\b(?:ayer|la semana pasada|el mes pasado) .{{0,20}}(?:{SPOKE_ES}|dije|hablamos)\b",
+        rf"\b(?:{SPOKE_ES}|dije|hablamos) .{{0,60}}\b(?:ayer|la semana pasada|el mes pasado)\b",
+    ),
+    "zh": (
+        r"上次|上一次|上回|(?:上一?个|上個|之前的|以前的|前一?个|另一?个)(?:对话|對話|聊天|会话|會話)",
+        r"(?:昨天|前天|上周|上週|上个月|上個月)[你我您咱].{0,10}(?:说|說|提|讲|講|聊|推荐|推薦|建议|建議|告诉|告訴)",
+        r"[你我您咱].{0,3}(?:昨天|前天|上周|上週|上个月|上個月).{0,10}(?:说|說|提|讲|講|聊|推荐|推薦|建议|建議|告诉|告訴)",
+    ),
+    "ja": (
+        r"前回|この前|先日|この間|(?:前|以前|別)の(?:会話|チャット|やりとり|話)",
+        r"(?:昨日|先週|先月).{0,30}(?:言って|話し|教えて|勧めて|おっしゃ|聞い)",
+    ),
+    "ar": (
+        r"\bالمره (?:الماضيه|السابقه|الاخيره)\b",
+        r"\b(?:المحادثه|محادثتنا|محادثه|الدردشه|الجلسه) (?:السابقه|الماضيه|الاخيره|سابقه|اخري)\b",
+        r"\b(?:امس|الاسبوع الماضي|الشهر الماضي) (?:قلت|ذكرت|اخبرت|اوصيت|اقترحت|نصحت|تحدثنا)",
+        r"\b(?:قلت|ذكرت|اخبرت|اوصيت|اقترحت|نصحت|تحدثنا)(?:ني|نا)? .{0,60}(?:امس|الاسبوع الماضي|الشهر الماضي)\b",
+    ),
+}
+POINTS_ELSEWHERE = re.compile("|".join(phrase for phrases in ELSEWHERE.values() for phrase in phrases))
 POINTS = {language: re.compile("|".join(phrases)) for language, phrases in POINTING.items()}
 
 
@@ -115,5 +165,11 @@ def fold_phrase(text: str) -> str:
 def pointing_phrase(question: str) -> str:
     """The first words in `question` that point further back, as they stand there (folded), or ""."""
     folded = fold_phrase(question)
-    found = [match for pattern in POINTS.values() if (match := pattern.search(folded))]
+    patterns = (*POINTS.values(), POINTS_ELSEWHERE)
+    found = [match for pattern in patterns if (match := pattern.search(folded))]
     return min(found, key=lambda match: match.start()).group().strip(" ?") if found else ""
+
+
+def points_elsewhere(question: str) -> bool:
+    """Whether `question` asks for another conversation than this one."""
+    return POINTS_ELSEWHERE.search(fold_phrase(question)) is not None

@@ -5,6 +5,7 @@ same code, so that they cannot differ. Everything that anybody wrote passes thro
 layout is fixed by `RENDERING`; a change of one byte in what is written here needs a new version beside the old one.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,12 +17,16 @@ from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
 from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
 MEASURE = ScriptCounter()  # of a long answer
-RENDERING = 1
+RENDERING = 2  # 1: each recalled passage had its day in its own line
 NO_ANSWER = "(no answer was given)"
 STOPPED = "(stopped here)"
 TITLE_LIMIT = 80  # characters of a source's title and host
 PASSAGE_LIMIT = 2000  # characters of a recalled passage; recall cuts at about 90 tokens
 FORGOTTEN = "[forgotten]"
+RECALLED = "From earlier turns:"
+ELSEWHERE = -1  # replaced_at, when a turn of another thread replaced it
+# A citation in any of the forms that models write: [7], [1, 2], 【3】.
+FOREIGN_CITATION = re.compile(r"[\[【［]{1,2}\s{0,4}(\d[\d\s,;–-]{0,40})[\]】］]{1,2}")
 
 SECTIONS = (("subject", "", "About the user:"), ("thread", "fact", "Facts:"), ("thread", "issue", "Open issues:"),
             ("thread", "decision", "Decisions:"), ("thread", "finding", "Findings:"))  # fmt: skip
@@ -76,6 +81,7 @@ class Material:
     entries: Mapping[EntryRef, Noted] = field(default_factory=dict)
     names: Mapping[int, SourceName] = field(default_factory=dict)
     tool_messages: Mapping[int, tuple[Message, ...]] = field(default_factory=dict)
+    elsewhere: Mapping[tuple[str, int, int], Turn] = field(default_factory=dict)  # of other threads, by its name too
 
 
 def render(receipt: Receipt, material: Material) -> tuple[Message, ...]:
@@ -145,13 +151,10 @@ def memory_block(receipt: Receipt, material: Material) -> str:
     for item in shown:
         if item.kind in ("keys", "not shown", "not noted"):
             lines.append(note_line(item, look_back=receipt.look_back))
-    for kind, heading in (("recalled", "From earlier turns:"), ("source", "Sources that may be cited again:")):
-        rows = [
-            recalled_line(item, material) if kind == "recalled" else source_line(item, material)
-            for item in shown
-            if item.kind == kind
-        ]
-        lines += [heading, *rows] if rows else []
+    recalled = [item for item in shown if item.kind == "recalled"]
+    lines += recalled_lines(recalled, material) if receipt.rendering > 1 else _recalled_lines_1(recalled, material)
+    sources = [source_line(item, material) for item in shown if item.kind == "source"]
+    lines += ["Sources that may be cited again:", *sources] if sources else []
     if not lines:
         if not forges_block(material.question):
             return ""
@@ -186,14 +189,69 @@ def note_line(item: Item, *, look_back: bool) -> str:
     return f"{which} not shown; what was noted from them stands above{finds}."
 
 
+def recalled_lines(items: Sequence[Item], material: Material) -> list[str]:
+    """Recalled passages under the days on which they were said, as the items come (other conversations first)."""
+    lines: list[str] = []
+    headed: str | None = None
+    for item in items:
+        turn = recalled_turn(item, material)
+        heading = day_heading(turn.day if turn else "", elsewhere=bool(item.thread))
+        if heading != headed and heading:
+            lines.append(heading)
+        headed = heading
+        lines.append(recalled_line(item, material))
+    return [RECALLED, *lines] if lines else []
+
+
+def day_heading(day: str, *, elsewhere: bool) -> str:
+    """What stands above the passages of one day; "" for a day that is not known any more."""
+    if elsewhere:
+        return f"Another conversation, {day}:" if day else "Another conversation:"
+    return f"{day}:" if day else ""
+
+
 def recalled_line(item: Item, material: Material) -> str:
-    turn = material.turns.get((item.seq, item.attempt))
-    by = "user" if item.part == "question" else "assistant"
+    """`#12 user: the words`: turn 12 of the conversation under whose heading it stands."""
+    turn = recalled_turn(item, material)
     if turn is None or turn.forgotten:
-        return f"- turn {item.seq}: {forgotten_mark((turn.forgotten if turn else '') or item.forgotten)}"
+        return f"#{item.seq}: {forgotten_mark((turn.forgotten if turn else '') or item.forgotten)}"
+    by = "user" if item.part == "question" else "assistant"
     text = turn.question if item.part == "question" else turn.answer
-    replaced = f" (replaced at turn {item.replaced_at})" if item.replaced_at else ""
-    return f"- turn {item.seq}, {turn.day}, {by}: {one_line(text[item.start : item.end], PASSAGE_LIMIT)}{replaced}"
+    text = text[item.start : item.end]
+    return f"#{item.seq} {by}: {one_line(inert(text) if item.thread else text, PASSAGE_LIMIT)}{_replaced(item)}"
+
+
+def recalled_turn(item: Item, material: Material) -> Turn | None:
+    """The turn that a recalled passage is of, None if it is not there any more."""
+    if item.thread:
+        return material.elsewhere.get((item.thread, item.seq, item.attempt))
+    return material.turns.get((item.seq, item.attempt))
+
+
+def inert(text: str) -> str:
+    """`text` of another conversation: its numbers in brackets are sources there and nothing here, so they stand in
+    round ones."""
+    return FOREIGN_CITATION.sub(lambda match: f"({match[1]})", text)
+
+
+def _replaced(item: Item) -> str:
+    if item.replaced_at == ELSEWHERE:
+        return " (replaced in another conversation)"
+    return f" (replaced at turn {item.replaced_at})" if item.replaced_at else ""
+
+
+def _recalled_lines_1(items: Sequence[Item], material: Material) -> list[str]:
+    lines: list[str] = []
+    for item in items:
+        turn = material.turns.get((item.seq, item.attempt))
+        by = "user" if item.part == "question" else "assistant"
+        if turn is None or turn.forgotten:
+            lines.append(f"- turn {item.seq}: {FORGOTTEN}")
+            continue
+        text = turn.question if item.part == "question" else turn.answer
+        shown = one_line(text[item.start : item.end], PASSAGE_LIMIT)
+        lines.append(f"- turn {item.seq}, {turn.day}, {by}: {shown}{_replaced(item)}")
+    return [RECALLED, *lines] if lines else []
 
 
 def source_item(name: SourceName) -> Item:

@@ -1,6 +1,6 @@
 """Showing again what a model saw: the rows that a receipt refers to, rendered by the code that rendered them first."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lumina.memory.change import Change, load_changes
@@ -16,6 +16,7 @@ from lumina.memory.rendering import (
     change_ref,
     entry_ref,
     forgotten_mark,
+    recalled_turn,
     render,
     tool_messages,
 )
@@ -89,11 +90,23 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
     )  # fmt: skip
 
 
+async def recalled_elsewhere(store: Store, scope: ThreadScope, receipt: Receipt) -> list[str]:
+    """The words of other threads that a context was given."""
+    items = [item for item in receipt.items if item.included and item.thread]
+    turns = await turns_elsewhere(store, scope, ((item.thread, item.seq, item.attempt) for item in items))
+    said = [(turns.get((item.thread, item.seq, item.attempt)), item) for item in items]
+    return [
+        (turn.question if item.part == "question" else turn.answer)[item.start : item.end]
+        for turn, item in said
+        if turn
+    ]
+
+
 async def material_of(
     store: Store, scope: ThreadScope, receipt: Receipt, turn: Turn, changes: Mapping[EntryRef, Change]
 ) -> Material:
     """The rows that the receipt refers to, by reference and nothing more."""
-    keys = {(item.seq, item.attempt) for item in receipt.items if item.kind in ("turn", "recalled")}
+    keys = {(item.seq, item.attempt) for item in receipt.items if item.kind in ("turn", "recalled") and not item.thread}
     numbers = sorted({item.n for item in receipt.items if item.kind == "source"})
     records = await store.tool_calls(scope, turn.seq, turn.attempt)
     prompt = next((item.digest for item in receipt.items if item.kind == "instructions"), "")
@@ -104,6 +117,9 @@ async def material_of(
         entries={ref: _noted(change) for ref, change in changes.items()},
         names={name.n: name for name in await store.source_names(scope, numbers)} if numbers else {},
         tool_messages=tool_messages(records),
+        elsewhere=await turns_elsewhere(
+            store, scope, ((item.thread, item.seq, item.attempt) for item in receipt.items)
+        ),
     )
 
 
@@ -113,6 +129,21 @@ async def _instructions(store: Store, scope: ThreadScope, digest: str) -> str:
         return await store.text(scope.of_subject, digest)
     except NotFound:
         return FORGOTTEN
+
+
+async def turns_elsewhere(
+    store: Store, scope: ThreadScope, keys: Iterable[tuple[str, int, int]]
+) -> dict[tuple[str, int, int], Turn]:
+    """Turns of the subject's other threads by (thread, seq, attempt); keys without a thread are passed over."""
+    wanted: dict[str, set[tuple[int, int]]] = {}
+    for thread, seq, attempt in keys:
+        if thread:
+            wanted.setdefault(thread, set()).add((seq, attempt))
+    found: dict[tuple[str, int, int], Turn] = {}
+    for thread, pairs in sorted(wanted.items()):
+        rows = await store.turns(replace(scope, thread=thread), sorted(pairs))
+        found |= {(thread, *pair): turn for pair, turn in rows.items()}
+    return found
 
 
 async def _changes(store: Store, scope: ThreadScope, receipt: Receipt) -> dict[EntryRef, Change]:
@@ -159,7 +190,7 @@ def _is_forgotten(item: Item, material: Material) -> bool:
     if item.forgotten:
         return True
     if item.kind in ("turn", "recalled"):
-        turn = material.turns.get((item.seq, item.attempt))
+        turn = recalled_turn(item, material)
         return turn is None or bool(turn.forgotten)
     if item.kind == "instructions":
         return material.instructions == FORGOTTEN

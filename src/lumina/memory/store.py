@@ -102,7 +102,8 @@ class WordMatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPassage:
-    """A passage of an earlier turn with its text."""
+    """A passage of an earlier turn with its text. `thread` is "" in the thread that is asked, and set by who reads
+    another one's."""
 
     id: int
     seq: int
@@ -112,6 +113,7 @@ class StoredPassage:
     end: int
     day: str
     text: str
+    thread: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,28 +17,23 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lumina.memory import forgotten, noting, refolding
-from lumina.memory.budget import DEFAULT_BUDGET, Calibration, Counter
-from lumina.memory.change import About, Operation
+from lumina.memory import noting
+from lumina.memory.budget import DEFAULT_BUDGET, Calibration, Counter, Shares
 from lumina.memory.context import Context, Inputs, Recollection, build_context
-from lumina.memory.correcting import correct_state
-from lumina.memory.delta import DeltaRequest, Refused
 from lumina.memory.embedding import Embedder
 from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.incoming import check_budget, check_text, exchanges_of
-from lumina.memory.keys import normal_key
-from lumina.memory.looking_back import recollect
+from lumina.memory.looking_back import RecallMode, recollect
 from lumina.memory.meaning import Meaning
+from lumina.memory.noted_thread import NotedThread
 from lumina.memory.passages import passages_of
 from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.showing import Shown, show_turn
-from lumina.memory.state import Outcome, State
 from lumina.memory.store import Store, StoredReceipt
-from lumina.memory.telling import Told, tell_history
 from lumina.memory.turns import (
     Message,
     NewTurn,
@@ -62,7 +57,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Thread:
+class Thread(NotedThread):
     """One conversation. Made by `lumina.open_thread`; several may be open on one store.
 
     `zone` is the asker's time zone (IANA name): days shown to a model are days there. `clock` gives aware UTC times.
@@ -70,17 +65,24 @@ class Thread:
     `embedder` makes vectors, beside the turns. `schema` declares keys, and what is masked in every text before it is
     kept or sent. With `remembers=False` each question stands alone: turns are kept, but nothing that came before is
     read for a context, and nothing is noted. A temporary thread reads and writes no profile and is deleted a day after
-    it was made.
+    it was made. `recall`: earlier turns are fetched when the question points at them, or also a few for every question
+    ("always small"), or never ("off"). With `other_threads`, or when the schema says so, the subject's other threads
+    are searched for every question; else only when it asks for them.
     """
 
     def __init__(
         self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str = "UTC", clock: Clock = utc_now,
         counter: Counter | None = None, calibration: Calibration | None = None, remembers: bool = True,
-        embedder: Embedder | None = None, schema: Schema | None = None,
+        embedder: Embedder | None = None, schema: Schema | None = None, recall: RecallMode = "when pointed",
+        other_threads: bool = False,
     ) -> None:  # fmt: skip
         self.store = store
         self.scope = scope
         self.remembers = remembers
+        if recall not in get_args(RecallMode):
+            allowed = ", ".join(map(repr, get_args(RecallMode)))
+            raise UsageError(f"recall is {recall!r}; it can be {allowed}.")
+        self.recall: RecallMode = recall
         self.deltas = info.deltas and remembers
         self.temporary = info.temporary
         self.zone = zone
@@ -88,6 +90,7 @@ class Thread:
         self.calibration = calibration or Calibration()
         self._counter = counter
         self.schema = schema or NOTHING_DECLARED
+        self.other_threads = other_threads or self.schema.recall_other_threads
         self.meaning = Meaning(store=store, scope=scope, embedder=embedder) if embedder and remembers else None
         self._embedding: asyncio.Task[int] | None = None
         try:
@@ -170,7 +173,8 @@ class Thread:
         window = choose_window(recent.turns)
         recalled = await recollect(
             self.store, self.scope, question, before=window.start, window=window.turns, state=state, profile=profile,
-            meaning=self.meaning,
+            share=Shares(total=budget).recall, mode=self.recall, meaning=self.meaning,
+            other_threads=self.other_threads, may_leave=not self.temporary,
         ) if self.remembers else Recollection(reason=MEMORY_OFF)  # fmt: skip
         context = build_context(Inputs(
             question=question,
@@ -237,89 +241,6 @@ class Thread:
 
     # What changed
 
-    async def state(self, *, as_of: int = 0) -> State:
-        """Facts, open issues, decisions and findings of this thread, as folded so far; none if it does not remember.
-        `as_of`: as they stood after that turn, corrections after it included."""
-        if not self.remembers:
-            return State()
-        if as_of:
-            return await noting.state_as_of(self.store, self.scope, as_of)
-        return (await noting.load_state(self.store, self.scope)).state
-
-    async def profile(self, *, as_of: int = 0) -> State:
-        """The same for the subject, across threads; `as_of` a turn of this thread. Empty in a temporary thread."""
-        if not self.remembers or self.temporary:
-            return State(about="subject")
-        if as_of:
-            return await noting.profile_as_of(self.store, self.scope, as_of)
-        return (await noting.load_profile(self.store, self.scope.of_subject)).state
-
-    async def history(self, key: str, *, about: About = "thread") -> list[Told]:
-        """Every value that `key` ever had here, or in the profile (`about="subject"`), by kind, oldest first: who said
-        it, when, with which words, and what became of it. `str()` of one is a sentence."""
-        of_subject = self.store.subject_deltas(self.scope.of_subject) if about == "subject" else None
-        deltas = await of_subject if of_subject else await self.store.deltas(self.scope)
-        return await tell_history(self.store, self.scope, deltas, normal_key(key) or key, about)
-
-    async def correct(
-        self, op: Operation, key: str, value: str = "", *, by: str, why: str = "", about: About | Literal[""] = "",
-        after: int = 0,
-    ) -> tuple[Outcome, ...]:  # fmt: skip
-        """A person's correction: set, retract, open, resolve or decide, by whom and why. Says what it did.
-
-        It stands right after turn `after` (0: the last that has ended), whatever becomes of that turn's attempt, and
-        is undone by another one. `about` is where the key belongs: thread or subject; by default where it stands, or
-        as the schema says, or the thread. UsageError when it cannot be, and nothing was changed.
-        """
-        for name, text in (("key", key), ("value", value), ("reason", why)):
-            check_text(name, text)
-        if not self.remembers:
-            raise UsageError("Memory is off: there is nothing to correct. Nothing was changed.")
-        return await correct_state(
-            self.store, self.scope, op, key, value, by=by, why=why, day=self.today(), about=about, after=after,
-            schema=self.schema,
-        )  # fmt: skip
-
-    async def delta_request(
-        self, seq: int = 0, *, attempt: int = 0, refused: Sequence[Refused] = ()
-    ) -> DeltaRequest | None:
-        """The question what changed in turn `seq` (0: the oldest turn that nobody was asked about), for any model.
-        None when nothing waits, or nothing is remembered. `refused`: what a first reply got wrong (`Noting.again`).
-        `attempt` (0: the live one) asks only while that attempt is live."""
-        if not self.remembers:
-            return None
-        return await noting.ask(self.store, self.scope, seq=seq, attempt=attempt, refused=refused, schema=self.schema)
-
-    async def apply(self, reply: str | Mapping[str, Any], *, seq: int = 0, attempt: int = 0) -> noting.Noting:
-        """Takes a model's reply to `delta_request` for turn `seq` (0: the oldest that waits), checks it and folds it
-        in: JSON text, or the dictionary that it stands for. Says what changed and what was refused, with reasons. A
-        reply that cannot be read raises UsageError, counts as a try, and after three the delta is set aside. With the
-        request's `attempt`, a reply that comes when the turn was asked again is kept without effect."""
-        if not self.remembers:
-            raise NotFound("This thread does not remember: nothing is noted from it. Nothing was applied.")
-        if isinstance(reply, Mapping):
-            reply = json.dumps(dict(reply))
-        if not isinstance(reply, str):
-            raise UsageError(f"The reply must be the model's text, not {type(reply).__name__}. Nothing was applied.")
-        return await noting.take(self.store, self.scope, reply, seq=seq, attempt=attempt, schema=self.schema)
-
-    async def ask_again(self, seq: int) -> None:
-        """Puts the delta of turn `seq`, which was set aside, back to waiting, with all its tries before it. NotFound
-        when none of that turn was set aside."""
-        jobs = await self.store.delta_jobs(self.scope, "set aside")
-        job = next((job for job in jobs if job.seq == seq), None)
-        if job is None or not await self.store.retry_delta(self.scope, job.seq, job.attempt):
-            raise NotFound(f"No delta of turn {seq} was set aside. Nothing was changed.")
-
-    async def verify_state(self) -> refolding.Compared:
-        """Compares the stored state and profile with the fold of their deltas, byte for byte."""
-        return await refolding.compare(self.store, self.scope)
-
-    async def rebuild_state(self) -> refolding.Compared:
-        """Folds state and profile anew where they are not what their deltas fold to, or are damaged, and stores them
-        over what is there. Returns what was found."""
-        return await refolding.rebuild(self.store, self.scope)
-
     async def settle(self) -> list[noting.Noting]:
         """Applies every delta that a model has answered and code has not. Vectors that are missing are made beside."""
         self._embed_beside()
@@ -359,18 +280,6 @@ class Thread:
             raise StoreError(f"Turn {seq} cannot be read ({row.reason}). It was left as it is.")
         return await show_turn(self.store, self.scope, seq, row.attempt)
 
-    # Forgetting
-
-    async def forget_entry(self, key: str, *, about: About = "thread", by: str = "") -> forgotten.Forgotten:
-        """Forgets all that was ever said under `key`, with its history and its quoted words; `about="subject"`: of the
-        person, in all threads. Nothing brings it back until it is said again. NotFound when nothing is noted there,
-        TurnConflict while a turn is being answered. `by` goes to the audit."""
-        return await forgotten.forget_entry(self.store, self.scope, key, about=about, by=by, now=self.now())
-
-    async def forget_turn(self, seq: int, *, by: str = "") -> forgotten.Forgotten:
-        """Forgets turn `seq` with all its attempts and what was noted from it; its number and the day stay."""
-        return await forgotten.forget_turn(self.store, self.scope, seq, by=by, now=self.now())
-
     # Inside
 
     async def _place(self, instead_of: int) -> tuple[int, int]:
@@ -385,12 +294,6 @@ class Thread:
                 f"Thread {self.scope.thread} has no turn {instead_of} that could be asked again. Nothing was stored."
             )
         return instead_of, known[-1].attempt + 1
-
-    async def _noted(self, instead_of: int) -> tuple[State, State]:
-        if not instead_of or not self.remembers:
-            return await self.state(), await self.profile()
-        state, profile = await refolding.before(self.store, self.scope, instead_of)
-        return state, await self.profile() if self.temporary else profile
 
     def _new_turn(self, question: str, client_id: str) -> NewTurn:
         check_text("question", question)

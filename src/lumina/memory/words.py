@@ -3,7 +3,8 @@
 Recall, document search, the ranking of passages and the check of a citation all compare words. They agree only if
 they cut and fold text in the same way, on every store, so the rule lives here and not in a database's tokenizer:
 
-- a word is a run of letters and digits; `lru_cache` is two words, `os.path` is two words;
+- a word is a run of letters and digits with the vowel signs that belong to them; `lru_cache` is two words, `os.path` is
+  two words;
 - it is folded by NFKC and case; Latin words lose their English endings by Porter's algorithm (1980), other scripts
   keep their form;
 - scripts that write no spaces (Chinese, Japanese, Thai ...) are cut into overlapping pairs of characters, so that a
@@ -18,7 +19,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-RUN = re.compile(r"[^\W_]+")
+# Vowel signs and the like of scripts in which a word falls apart without them: Indic, Thai, Lao, Burmese, Khmer ...
+# The signs of Latin, Hebrew and Arabic part a word as they always did: it is found by its letters.
+SIGNS = "".join(
+    chr(code) for code in (*range(0x900, 0x1100), *range(0x1780, 0x1800)) if unicodedata.category(chr(code))[0] == "M"
+)
+RUN = re.compile(rf"[^\W_]+(?:[{SIGNS}][^\W_]*)*")
 # Han, kana, bopomofo, Thai, Lao, Myanmar, Khmer, and the half-width kana: written without spaces.
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"

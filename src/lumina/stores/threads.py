@@ -4,6 +4,7 @@ import os
 
 from lumina.memory.budget import Counter
 from lumina.memory.embedding import Embedder
+from lumina.memory.looking_back import RecallMode
 from lumina.memory.schema import Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.thread import TEMPORARY_FOR, Clock, Thread, utc_now
@@ -23,6 +24,8 @@ async def open_thread(
     clock: Clock = utc_now,
     embedder: Embedder | None = None,
     schema: Schema | None = None,
+    recall: RecallMode = "when pointed",
+    other_threads: bool = False,
 ) -> Thread:
     """Opens a conversation in the SQLite file `where` (made when missing; None keeps it in memory).
 
@@ -39,6 +42,10 @@ async def open_thread(
     `schema` declares keys and what must never be stored (`Schema.from_toml`); it holds for this opening, so give it
     every time.
 
+    `recall` says when passages of earlier turns are fetched: "when pointed" at by the question, "always small" (a few
+    for every question, all that fit when it points back), or "off". With `other_threads=True` the subject's other
+    threads are searched too for every question, and not only for one that asks for them ("in our last conversation").
+
     A turn that was left running by a process that is gone ends as partial (interrupted).
     """
     scope = ThreadScope(tenant=tenant, subject=subject, thread=thread)
@@ -49,7 +56,7 @@ async def open_thread(
         info = await store.open_thread(scope, deltas=deltas, expires_at=expires, now=now)
         return Thread(
             store=store, scope=scope, info=info, zone=zone, counter=counter, clock=clock, embedder=embedder,
-            schema=schema,
+            schema=schema, recall=recall, other_threads=other_threads,
         )  # fmt: skip
     except BaseException:
         await store.close()

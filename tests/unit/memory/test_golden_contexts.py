@@ -147,7 +147,7 @@ async def test_an_unnoted_turn_holds_the_window_and_is_named_when_it_leaves(cont
 async def test_recall_fires_only_when_the_question_points_back(contexts: dict[int, str]) -> None:
     fired = [n for n in contexts if "From earlier turns:" in contexts[n]]
     assert fired == [18, 121]  # at 18 the older "I live in" is what the question is about
-    assert "turn 13, 2026-11-02, user: My smart meter shows error E42" in contexts[121]
+    assert "#13 user: My smart meter shows error E42" in contexts[121]
 
 
 async def test_the_prompt_keeps_its_beginning_for_several_turns(contexts: dict[int, str]) -> None:

@@ -93,10 +93,16 @@ def _memory(inside: str) -> Memory:
 
 def _items(inside: str) -> Iterator[tuple[Section, str]]:
     section: Section = ""
+    day = ""
     for line in inside.split("\n"):
         if line.startswith("- "):
             if section:
                 yield section, line[2:]
+        elif section == "recalled" and line.startswith("#"):
+            head, colon, text = line[1:].partition(": ")
+            yield section, f"turn {head.replace(' ', f', {day}, ', 1)}{colon}{text}"
+        elif section == "recalled" and is_day(line[-11:-1]):
+            day = line[-11:-1]
         else:
             section = HEADINGS.get(line, "")
 
@@ -117,7 +123,8 @@ def _entry(section: Section, line: str) -> Entry | None:
 
 
 def read_recalled(line: str) -> Recalled | None:
-    """`turn 12, 2026-11-02, user: the words (replaced at turn 31)`."""
+    """`turn 12, 2026-11-02, user: the words (replaced at turn 31)`: as look_back gives it, and as a block's line
+    `#12 user: ...` reads together with its day."""
     head, colon, text = line.partition(": ")
     parts = head.split(", ")
     number = parts[0].removeprefix("turn ")
@@ -137,6 +144,11 @@ def numbered(line: str) -> tuple[int, str]:
     if not bracket or not line.startswith("[") or not is_number(number):
         return 0, ""
     return int(number), title.rpartition(" (")[0] or title
+
+
+def is_day(text: str) -> bool:
+    """Whether `text` is a day as Lumina writes it, such as 2026-11-02."""
+    return len(text) == 10 and text[4] == text[7] == "-" and is_number(text.replace("-", "", 2)[:7])
 
 
 def is_number(text: str) -> bool:
