@@ -74,7 +74,7 @@ async def test_a_thread_that_may_not_leave_reads_no_other_and_recall_off_reads_n
     before = await opened(store, "trip")
     await say(before, "Which hotel in Lisbon?", "I recommend the Pombal hotel.")
     alone, off = await opened(store, "secret", other_threads=True), await opened(store, "off", recall="off")
-    alone._may_leave = False  # as a temporary thread has it
+    alone.temporary = True
     for thread in (alone, off):
         assert "Pombal" not in await sent(thread, "Which hotel in Lisbon did you recommend last time?")
 
