@@ -4,7 +4,7 @@
                        "session_1": [{"speaker": "Ann", "dia_id": "D1:1", "text": "...", "blip_caption": "..."}]},
       "qa": [{"question": "...", "evidence": ["D1:1"], "category": 4}]}]
 
-Sessions may stand beside `qa` instead of under `conversation`, and a message may have `clean_text`, which is then taken.
+Sessions may stand beside `qa` instead of under `conversation`; a message may have `clean_text`, which is then taken.
 A photo counts as words: its caption in brackets. Evidence strings are read by `D:?(\\d+):(\\d+)`, so that "D8:6; D9:17"
 names two messages and "D:11:26" one. Questions of category 5 (adversarial) have no answer and are left out.
 """

@@ -6,8 +6,8 @@
      "questions": [{"question": "Which router do I have?", "evidence": ["m1"]},
                    {"question": "...", "evidence": [{"id": "m2", "quote": "the words that are needed"}]}]}
 
-`role` is user or assistant; where two people talk, give `speaker` in its place (two names). `day` (ISO 8601) holds until
-the next one. An evidence is a message's id (all of it is needed), or id and quote (those words are).
+`role` is user or assistant; where two people talk, give `speaker` in its place (two names). `day` (ISO 8601) holds
+until the next one. An evidence is a message's id (all of it is needed), or id and quote (those words are).
 """
 
 from collections.abc import Iterator, Mapping

@@ -76,8 +76,8 @@ def _topics(file: DataFile) -> list[Topic]:
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"{file.path} is not as it should be: {error!r} is missing or of another kind.") from None
     raise UsageError(
-        f"{file.path} is none of CAsT (objects with `turn`), iKAT (`ptkb`), TopiOCQA (`Conversation_no`) and CAsT 2019's "
-        "resolved questions (31_2<tab>question)."
+        f"{file.path} is none of CAsT (objects with `turn`), iKAT (`ptkb`), TopiOCQA (`Conversation_no`) and CAsT "
+        "2019's resolved questions (31_2<tab>question)."
     )
 
 
