@@ -1,6 +1,6 @@
 """`profile`: the statements about a person that a turn needs, are they inside what is sent, at how many tokens?
 
-iKAT's people have 10 to 20 statements about themselves each, and for every turn somebody marked which of them the answer
+iKAT's people have 10 to 20 statements about themselves each, and for every turn somebody marked which the answer
 leans on (`ptkb_provenance`). The statements are the profile: said in an earlier thread, noted by deltas. Then the
 conversation is played, and for every turn that needs a statement the context is looked at. Beside it: the three
 statements most like the question, by words.

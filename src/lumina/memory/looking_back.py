@@ -5,17 +5,19 @@ not grow with the thread.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lumina.memory import recall
 from lumina.memory.change import Quote, load_changes
 from lumina.memory.context import Recollection
+from lumina.memory.evidence import folded, verbatim
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredPassage
 from lumina.memory.turns import Turn
 
 CONSIDERED = 80  # passages, best first, that are weighed against recall's share of the budget
+SHORTEST_REPEATED = 3  # code points of a replaced value that is looked for where it was not set
 
 
 async def recollect(
@@ -79,17 +81,40 @@ async def _recollection(
 async def replaced_values(
     store: Store, scope: ThreadScope, passages: Sequence[StoredPassage], state: State
 ) -> dict[int, int]:
-    """Passage id -> seq of the turn that replaced a value which the passage's words had set."""
+    """Passage id -> seq of the turn that replaced a value which stands in the passage: its words had set it, or they
+    repeat it. Of repeated values those are known that a passage at hand had set."""
     if not passages:
         return {}
     deltas = await store.deltas(scope, sorted({passage.seq for passage in passages}))
     replaced: dict[tuple[int, int, str], list[tuple[Quote, int]]] = defaultdict(list)
+    old: dict[str, int] = {}
     for change in (change for delta in deltas for change in load_changes(delta.changes)):
-        if change.quote and (now := state.replaced_by(change)):
-            replaced[change.quote.seq, change.quote.attempt, change.quote.part].append((change.quote, now.seq))
-    return {
+        if now := state.replaced_by(change):
+            old[change.value] = max(now.seq, old.get(change.value, 0))
+            if change.quote:
+                replaced[change.quote.seq, change.quote.attempt, change.quote.part].append((change.quote, now.seq))
+    repeated = _repeated(passages, old, state)
+    quoted = {
         passage.id: seq
         for passage in passages
         for quote, seq in replaced[passage.seq, passage.attempt, passage.part]
         if quote.start < passage.end and passage.start < quote.end
     }
+    return {**repeated, **quoted}
+
+
+def _repeated(passages: Sequence[StoredPassage], old: Mapping[str, int], state: State) -> dict[int, int]:
+    """The passages that hold an old value, said before it was replaced. A value that stands under any key now is not
+    old, and one of a character or two could be anything."""
+    standing = {folded(entry.value) for entry in state.current()}
+    values = [(value, folded(value), seq) for value, seq in old.items() if len(value) >= SHORTEST_REPEATED]
+    values = [(value, plain, seq) for value, plain, seq in values if plain not in standing]
+    found: dict[int, int] = {}
+    for passage in passages if values else ():
+        text = folded(passage.text)
+        held = [
+            seq for value, plain, seq in values if passage.seq < seq and plain in text and verbatim(value, passage.text)
+        ]
+        if held:
+            found[passage.id] = max(held)
+    return found
