@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from lumina.cli.eval_commands import evaluate
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
@@ -149,6 +150,9 @@ def threads(
     from lumina.cli.listing import list_threads
 
     raise typer.Exit(list_threads(limit, as_json=as_json))
+
+
+app.command("eval")(evaluate)
 
 
 @docs.command("add")
