@@ -52,6 +52,19 @@ class Settings(BaseSettings):
         description="Where to look: names separated by commas; the next is asked when one fails or is empty.",
         json_schema_extra={"allowed": "docs (local documents)"},
     )
+    embedder: str = Field(
+        default="none",
+        description="Who makes vectors, so that recall finds by meaning too. `none`: by words alone.",
+        json_schema_extra={
+            "allowed": "none; minilm (on this machine, with the extra `vectors`) or minilm:FOLDER with model.onnx and"
+            " tokenizer.json; openai:MODEL or openai:MODEL/DIMENSIONS (passages of turns leave the machine)"
+        },
+    )
+    embedder_url: str = Field(
+        default="",
+        description="The address of the embeddings endpoint for `openai:MODEL`, up to and with its version.",
+        json_schema_extra={"allowed": "http:// or https://...", "default": "`https://api.openai.com/v1`"},
+    )
     memory: Literal["on", "off"] = Field(
         default="on",
         description=(
@@ -91,6 +104,21 @@ class Settings(BaseSettings):
         if not all(names):
             raise ValueError("a name is missing beside a comma")
         return ",".join(names)
+
+    @field_validator("embedder")
+    @classmethod
+    def _embedder(cls, value: str) -> str:
+        kind, colon, rest = value.strip().partition(":")
+        if kind not in ("none", "minilm", "openai") or (kind == "openai") > bool(rest) or (kind == "none" and colon):
+            raise ValueError("not an embedder")
+        return value.strip()
+
+    @field_validator("embedder_url")
+    @classmethod
+    def _embedder_url(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("not an address")
+        return value
 
     @field_validator("timezone")
     @classmethod

@@ -44,9 +44,11 @@ if TYPE_CHECKING:
     from lumina.agent.desk import Limits
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
+    from lumina.memory.embedding import Embedder
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_SEARCH = "docs"
+NO_EMBEDDER = "none"
 NO_MODEL = "Quoted from your documents; no model is set"
 
 
@@ -60,18 +62,22 @@ async def open_agent(
     zone: str = "UTC",
     clock: Clock = utc_now,
     limits: "Limits | None" = None,
+    embedder: "str | Embedder" = NO_EMBEDDER,
+    embedder_url: str = "",
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
     `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
     missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta
     step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
+    `embedder`: `none`, `minilm`, `minilm:FOLDER`, `openai:MODEL` (at `embedder_url`), or one of your own.
     """
     from lumina.agent.desk import Desk, Limits
     from lumina.agent.search_agent import SearchAgent
     from lumina.stores.opening import open_store
 
     chosen = find_model(model)
+    vectors = find_embedder(embedder, embedder_url)
     store = await open_store(database)
     try:
         desk = Desk(
@@ -81,6 +87,7 @@ async def open_agent(
             notes=notes or note_taker(chosen),
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
+            embedder=vectors,
         )
         return SearchAgent(desk, zone=zone, clock=clock, memory=memory)
     except BaseException:
@@ -134,6 +141,35 @@ def find_search(search: "str | SearchProvider", store: Store) -> "SearchProvider
     from lumina.adapters.documents.search import DocumentSearch
 
     return DocumentSearch(cast("DocumentStore", store))  # Lumina's stores keep documents too
+
+
+def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None":
+    """The embedder that a name stands for; None for `none`. UsageError when it is unknown, or when what it needs (an
+    extra, a file, a key) is not there."""
+    if not isinstance(embedder, str):
+        return embedder
+    kind, _, rest = embedder.partition(":")
+    if embedder == NO_EMBEDDER:
+        return None
+    if kind == "minilm":
+        from lumina.adapters.embedders.minilm import MiniLM
+
+        return MiniLM(weights=rest or None)
+    if kind == "openai" and rest:
+        try:
+            from lumina.adapters.embedders.openai_compatible import OPENAI, OpenAICompatible
+        except ImportError as error:
+            raise UsageError(
+                f"The embedder {embedder} needs the package httpx2, which is not installed: "
+                "pip install 'lumina-search[app]'."
+            ) from error
+        model, slash, width = rest.rpartition("/")
+        if not (slash and width.isascii() and width.isdigit() and len(width) < 6):
+            model, width = rest, "0"  # a model's name may have a slash in it
+        return OpenAICompatible(
+            model=model, width=int(width), url=url or OPENAI, key=os.environ.get("OPENAI_API_KEY", "")
+        )  # fmt: skip
+    raise UsageError(f"{embedder!r} is not an embedder. There are: none, minilm, minilm:FOLDER, openai:MODEL.")
 
 
 class Threads:

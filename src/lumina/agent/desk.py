@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from lumina.agent.ports import NoteTaker, SearchProvider
 from lumina.agent.turn_log import Bell
+from lumina.memory.embedding import Embedder
 from lumina.memory.store import Store
 
 if TYPE_CHECKING:
@@ -38,3 +39,4 @@ class Desk:
     notice: str = ""
     limits: Limits = field(default_factory=Limits)
     bell: Bell = field(default_factory=Bell)
+    embedder: Embedder | None = None

@@ -27,7 +27,7 @@ from lumina.memory.errors import DoesNotFit, NotFound, UsageError
 from lumina.memory.incoming import check_text
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import Store
-from lumina.memory.thread import Clock, Thread, utc_now
+from lumina.memory.thread import CLOSING_SECONDS, Clock, Thread, utc_now
 from lumina.memory.turns import ThreadInfo, Turn
 from lumina.memory.visible_text import clean
 
@@ -48,6 +48,7 @@ class SearchAgent:
         self._noting: set[Key] = set()
         self._at_work: set[Work] = set()
         self._beside: set[asyncio.Task[Any]] = set()  # what is noted beside the turns
+        self._embedding: set[asyncio.Task[int]] = set()  # of these, those that make vectors
         self._quiet = False
         self._unended: dict[ThreadScope, Turn] = {}  # turns whose end could not be committed
 
@@ -66,7 +67,9 @@ class SearchAgent:
         await self.close()
 
     async def close(self) -> None:
-        """`quiet`, and closes the store."""
+        """`quiet`, and closes the store. Vectors that are being made of what was said get a moment before."""
+        if self._embedding:
+            await asyncio.wait(set(self._embedding), timeout=CLOSING_SECONDS)
         await self.quiet()
         await self.store.close()
 
@@ -95,7 +98,8 @@ class SearchAgent:
         shares the agent's store: do not close it."""
         info = await self.store.open_thread(scope, deltas=self._memory)
         thread = Thread(
-            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory
+            store=self.store, scope=scope, info=info, zone=self.zone, clock=self._clock, remembers=self._memory,
+            embedder=self.desk.embedder,
         )  # fmt: skip
         if turn := self._unended.get(scope):
             await end_interrupted(self.desk, thread, turn)
@@ -163,6 +167,10 @@ class SearchAgent:
             self._do_beside(self._take_up(thread))
             turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
             work.noting = self._note(thread, turn)
+            if thread.meaning and not self._quiet:
+                task = self._do_beside(thread.embed())
+                self._embedding.add(task)
+                task.add_done_callback(self._embedding.discard)
             return turn
         except Exception:
             self._unended[thread.scope] = turn

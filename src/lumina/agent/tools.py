@@ -174,8 +174,9 @@ class Tools:
 
     async def _look_back(self, asked: Query) -> Result:
         found = await look_back(
-            self._thread.store, self._thread.scope, asked.query, before=first_shown(self._context), state=self._state
-        )
+            self._thread.store, self._thread.scope, asked.query, before=first_shown(self._context), state=self._state,
+            meaning=self._thread.meaning,
+        )  # fmt: skip
         words = {pick.passage.id: one_line(pick.passage.text, PASSAGE_LIMIT) for pick in found.picks}
 
         def cost(passage: StoredPassage) -> int:

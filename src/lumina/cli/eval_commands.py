@@ -34,6 +34,9 @@ def evaluate(
     seed: Annotated[int, typer.Option(metavar="N", help="For all that is drawn at random.")] = 1,
     store: Annotated[str, typer.Option(metavar="KIND", help="Where threads are kept: memory or sqlite.")] = "memory",
     processes: Annotated[int, typer.Option(metavar="N", help="0: as many as the machine has, at most 4.", min=0)] = 0,
+    embedder: Annotated[
+        str, typer.Option(metavar="NAME", help="evidence: rows with vectors too, by minilm or openai:MODEL.")
+    ] = "",
     turns: Annotated[str, typer.Option(metavar="N", help="conservation: lengths of its scripts, 200,1000.")] = "",
     write_script: Annotated[
         Path | None, typer.Option(metavar="FILE", help="conservation: write the script as JSON Lines too.")
@@ -62,7 +65,8 @@ def evaluate(
         raise UsageError(f"--store is memory or sqlite, not {store!r}.")
     options = Options(
         paths=tuple(paths or ()), budgets=_numbers("--budget", budget), limit=limit, seed=seed, where=store,
-        processes=processes, turns=_numbers("--turns", turns), write_script=write_script, score=score,
+        processes=processes, embedder=embedder, turns=_numbers("--turns", turns),
+        write_script=write_script, score=score,
     )  # fmt: skip
     with _bar(shown=not as_json) as told:
         report = run_scenario(scenario, options, told)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from lumina.cli.eval_commands import evaluate
+from lumina.cli.reindex_commands import register_reindex
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
@@ -153,6 +154,9 @@ def threads(
 
 
 app.command("eval")(evaluate)
+
+
+register_reindex(app)
 
 
 @docs.command("add")

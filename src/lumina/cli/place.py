@@ -28,7 +28,7 @@ async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
     """The agent that the settings describe; `model` is another one for this command."""
     return await open_agent(
         database=chosen.database_path, model=model or chosen.model, search=chosen.search,
-        memory=chosen.memory == "on", zone=chosen.zone,
+        memory=chosen.memory == "on", zone=chosen.zone, embedder=chosen.embedder, embedder_url=chosen.embedder_url,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from lumina.evals.baselines import Bm25, best_first, last_messages, sent_within
 from lumina.evals.files import read_files
+from lumina.evals.likeness import FUSED, NAIVE, Likeness, all_made
 from lumina.evals.loaders import locomo, own
 from lumina.evals.measures import paired_difference
 from lumina.evals.parallel import Progress, for_each, limited
@@ -26,8 +27,10 @@ from lumina.evals.talks import Asked, Gold, Line, Talk
 from lumina.evals.tokens import token_counter
 from lumina.memory import recall
 from lumina.memory.context import Context
+from lumina.memory.embedding import Vector
 from lumina.memory.errors import UsageError
 from lumina.memory.evidence import Passage
+from lumina.memory.meaning import NOTHING, Meaning
 from lumina.memory.passages import passages_of
 from lumina.memory.ranking import Pick, Speakers
 from lumina.memory.receipt import Item
@@ -36,12 +39,14 @@ from lumina.memory.store import Store, StoredPassage
 from lumina.memory.thread import Thread
 from lumina.memory.turns import IndexedPassage
 from lumina.memory.visible_text import clean
+from lumina.wiring import NO_EMBEDDER, find_embedder
 
 BUDGETS = (1000, 2000, 4000)
 NEIGHBOURS = "BM25 +-1"
 LUMINA = "Lumina, recall alone"
 GATED = "Lumina, behind the gate"
 SMALL = "Lumina, always a small recall"
+WITH_VECTORS = "Lumina, recall alone, with vectors"
 WHOLE = "Lumina, whole context"
 
 Span = tuple[int, str, int, int]  # seq, part, start, end of a passage
@@ -54,6 +59,7 @@ class Job:
     talk: Talk
     budgets: tuple[int, ...]
     where: Where
+    embedder: str = ""
 
 
 Cell = tuple[str, int]  # row, budget
@@ -104,7 +110,8 @@ def run(options: Options, progress: Progress) -> Report:
     """The scenario: see the module."""
     budgets = budgets_of(options, BUDGETS)
     talks = limited(load(options), options.limit, "conversation")
-    jobs = [Job(talk=talk, budgets=budgets, where=options.where) for talk in talks]
+    find_embedder(options.embedder or NO_EMBEDDER)  # one that cannot be had is refused before the work begins
+    jobs = [Job(talk=talk, budgets=budgets, where=options.where, embedder=options.embedder) for talk in talks]
     found = for_each(measure, jobs, processes=options.processes, progress=progress, what="conversations")
     answered = [each for one in found for each in one]
     if not answered:
@@ -122,8 +129,13 @@ async def _measure(job: Job) -> list[Answered]:
         replay = await Replay.open(store)
         await replay.play(job.talk.lines)
         material = await _material(store, job.talk)
-        desk = _Desk(job=job, thread=replay.thread, material=material, places=_places(job.talk))
-        plain = Baselines(job.talk, {line.id: _cost(_whole_line(line), material) for line in job.talk.lines})
+        embedder = find_embedder(job.embedder or NO_EMBEDDER)
+        meaning = Meaning(store=store, scope=LOCAL, embedder=embedder) if embedder else None
+        if meaning is not None:
+            await all_made(meaning)
+        desk = _Desk(job=job, thread=replay.thread, material=material, places=_places(job.talk), meaning=meaning)
+        costs = {line.id: _cost(_whole_line(line), material) for line in job.talk.lines}
+        plain = Baselines(job.talk, costs, await Likeness.of(job.talk, embedder) if embedder else None)
         return [await _answered(asked, desk, plain) for asked in job.talk.asked]
 
 
@@ -135,6 +147,7 @@ class _Desk:
     thread: Thread
     material: Material
     places: Mapping[str, tuple[IndexedPassage, ...]]
+    meaning: Meaning | None
 
     def sent(self, spans: Collection[Span]) -> Sent:
         """What of the conversation stands in passages, each (seq, part, start, end)."""
@@ -162,17 +175,23 @@ async def _answered(asked: Asked, desk: _Desk, plain: "Baselines") -> Answered:
 
     job, thread = desk.job, desk.thread
     speakers = Speakers(user=job.talk.user, assistant=job.talk.assistant)
-    picks = await ranked(thread.store, asked.question, before=job.talk.turns + 1, speakers=speakers)
+    before = job.talk.turns + 1
+    near = await desk.meaning.near(asked.question, before=before) if desk.meaning else NOTHING
+    picks = await ranked(thread.store, asked.question, before=before, speakers=speakers)
+    alike = await ranked(thread.store, asked.question, before=before, speakers=speakers, meaning=desk.meaning)
     contexts = {budget: await thread.context(asked.question, budget=budget) for budget in job.budgets}
     last = contexts[max(job.budgets)]
     for budget in job.budgets:
-        for name, ids in plain.sent(asked.question, budget).items():
+        for name, ids in plain.sent(asked.question, near.vector, budget).items():
             note(name, budget, Sent(whole=ids, partly=ids, words={}))
         for name, share in _shares(last.receipt.recall_fired).items():
             chosen = recall.pick_within(
                 picks, int(share * budget), lambda passage: _cost(_item(passage), desk.material)
             )
             note(name, budget, desk.sent({_span(pick.passage) for pick in chosen}))
+        if desk.meaning is not None:
+            chosen = recall.pick_within(alike, budget, lambda passage: _cost(_item(passage), desk.material))
+            note(WITH_VECTORS, budget, desk.sent({_span(pick.passage) for pick in chosen}))
         note(WHOLE, budget, _sent_of(contexts[budget], desk))
     seqs = {line.id: line.seq for line in job.talk.lines}
     return Answered(
@@ -186,13 +205,18 @@ def _shares(fired: bool) -> dict[str, float]:
     return {LUMINA: 1.0, GATED: 1.0 if fired else 0.0, SMALL: 1.0 if fired else recall.SMALL_SHARE}
 
 
-async def ranked(store: Store, question: str, *, before: int, speakers: Speakers) -> Sequence[Pick]:
+async def ranked(
+    store: Store, question: str, *, before: int, speakers: Speakers, meaning: Meaning | None = None
+) -> Sequence[Pick]:
     """Lumina's ranking of all that was said before turn `before`, the gate left out."""
     matches = await store.matches(LOCAL, recall.query_words(question), before=before, cap=recall.MATCH_CAP)
-    passages = await store.passages(LOCAL, recall.candidates(matches), around=recall.AROUND)
+    near = await meaning.near(question, before=before) if meaning else NOTHING
+    ids = [*recall.candidates(matches), *near.similar]
+    passages = await store.passages(LOCAL, ids, around=recall.AROUND)
+    similar = await meaning.similar(near, passages) if meaning else {}
     return recall.decide(
         question, before=before, window=(), state="", matches=matches, passages=passages, always_small=True,
-        speakers=speakers,
+        speakers=speakers, similar=similar,
     ).picks  # fmt: skip
 
 
@@ -210,18 +234,21 @@ def _sent_of(context: Context, desk: _Desk) -> Sent:
 class Baselines:
     """The rows that Lumina is compared with, on one conversation. `costs`: tokens of each message with its heading."""
 
-    def __init__(self, talk: Talk, costs: Mapping[str, int]) -> None:
+    def __init__(self, talk: Talk, costs: Mapping[str, int], likeness: Likeness | None) -> None:
+        self._likeness = likeness
         self._lines = talk.lines
         self._costs = costs
         self._bm25 = Bm25([line.text for line in talk.lines])
 
-    def sent(self, question: str, budget: int) -> dict[str, frozenset[str]]:
+    def sent(self, question: str, vector: Vector | None, budget: int) -> dict[str, frozenset[str]]:
         """Ids of the messages that each row sends."""
         order = best_first(self._bm25.scores(question))
+        orders = self._likeness.orders(question, vector) if self._likeness and vector is not None else {}
         return {
             "last 20 messages": self._within(last_messages(self._lines), budget),
             "BM25": self._within(order, budget),
             NEIGHBOURS: self._within(order, budget, 1),
+            **{name: self._within(places, budget) for name, places in orders.items()},
         }
 
     def _within(self, order: Sequence[int], budget: int, reach: int = 0) -> frozenset[str]:
@@ -264,6 +291,8 @@ def _cost(item: Item, material: Material) -> int:
 
 def _report(talks: Sequence[Talk], answered: Sequence[Answered], budgets: Sequence[int], options: Options) -> Report:
     rows = ["last 20 messages", "BM25", NEIGHBOURS, LUMINA, GATED, SMALL, WHOLE]
+    if options.embedder:
+        rows[3:3], rows[-3:-3] = [NAIVE, FUSED], [WITH_VECTORS]
     older = [each for each in answered if each.reaches_back]
     opens = percent(sum(each.fired for each in older), len(older))
     tables = (
@@ -271,8 +300,10 @@ def _report(talks: Sequence[Talk], answered: Sequence[Answered], budgets: Sequen
             f"All that the question needs is sent, % of {len(answered)} questions", rows, budgets, answered, "inside"
         ),
         _table("Some of each needed message is sent, %", rows, budgets, answered, "some"),
-        _differences(answered, budgets, options.seed),
+        _differences(answered, budgets, options.seed, NEIGHBOURS, (LUMINA, GATED, SMALL, WHOLE)),
     )
+    if options.embedder:
+        tables += (_differences(answered, budgets, options.seed, FUSED, (WITH_VECTORS, LUMINA)),)
     targets = [at_least("recall fires where evidence is older than the window", 93, opens)] if opens is not None else []
     for budget in budgets:
         loss = _mean(answered, (LUMINA, budget)) - _mean(answered, (SMALL, budget))
@@ -302,16 +333,18 @@ def _table(
     return Table(title=title, columns=("what is sent", *(f"{b} tokens" for b in budgets)), rows=rows, note=note)
 
 
-def _differences(answered: Sequence[Answered], budgets: Sequence[int], seed: int) -> Table:
-    """Lumina against the strongest plain baseline, question by question."""
+def _differences(
+    answered: Sequence[Answered], budgets: Sequence[int], seed: int, beside: str, names: Sequence[str]
+) -> Table:
+    """Rows against a baseline, question by question."""
 
     def difference(row: str, budget: int) -> str:
-        one, other = ([(name, budget) in each.inside for each in answered] for name in (row, NEIGHBOURS))
+        one, other = ([(name, budget) in each.inside for each in answered] for name in (row, beside))
         return str(paired_difference(one, other, seed=seed))
 
-    rows = tuple((row, *(difference(row, budget) for budget in budgets)) for row in (LUMINA, GATED, SMALL, WHOLE))
+    rows = tuple((row, *(difference(row, budget) for budget in budgets)) for row in names)
     return Table(
-        title=f"Points over dated {NEIGHBOURS}, with the 95 % interval of a paired bootstrap",
+        title=f"Points over dated {beside}, with the 95 % interval of a paired bootstrap",
         columns=("row", *(f"{b} tokens" for b in budgets)),
         rows=rows,
     )

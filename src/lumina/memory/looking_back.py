@@ -11,6 +11,7 @@ from lumina.memory import recall
 from lumina.memory.change import Quote, load_changes
 from lumina.memory.context import Recollection
 from lumina.memory.evidence import folded, verbatim
+from lumina.memory.meaning import NOTHING, Meaning
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
 from lumina.memory.store import Store, StoredPassage
@@ -29,6 +30,7 @@ async def recollect(
     window: Sequence[Turn],
     state: State,
     profile: State,
+    meaning: Meaning | None = None,
 ) -> Recollection:
     """What recall finds for `question` among the turns with seq < before, and why it fired or did not."""
     if before <= 1:
@@ -46,21 +48,29 @@ async def recollect(
     pointing = recall.gate(question, passages=await store.passages(scope, ids), **known)
     if not pointing.fire:
         return Recollection(reason=pointing.reason)
-    passages = await store.passages(scope, ids, around=recall.AROUND)
-    recalled = recall.decide(question, passages=passages, pointing=pointing, **known)
-    return await _recollection(store, scope, recalled, recalled.reason, state)
+    near = await meaning.near(question, before=before) if meaning else NOTHING
+    passages = await store.passages(scope, [*ids, *near.similar], around=recall.AROUND)
+    similar = await meaning.similar(near, passages) if meaning else {}
+    recalled = recall.decide(question, passages=passages, pointing=pointing, similar=similar, **known)
+    return await _recollection(store, scope, recalled, f"{recalled.reason} {near.told}".rstrip(), state)
 
 
-async def look_back(store: Store, scope: ThreadScope, query: str, *, before: int, state: State) -> Recollection:
+async def look_back(
+    store: Store, scope: ThreadScope, query: str, *, before: int, state: State, meaning: Meaning | None = None
+) -> Recollection:
     """What a model finds that asks for it: the same without the gate."""
     if before <= 1:
         return Recollection(reason="Every earlier turn is sent word for word.")
     matches = await store.matches(scope, recall.query_words(query), before=before, cap=recall.MATCH_CAP)
-    passages = await store.passages(scope, recall.candidates(matches), around=recall.AROUND)
+    near = await meaning.near(query, before=before) if meaning else NOTHING
+    ids = [*recall.candidates(matches), *near.similar]
+    passages = await store.passages(scope, ids, around=recall.AROUND)
+    similar = await meaning.similar(near, passages) if meaning else {}
     recalled = recall.decide(
-        query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True
-    )
-    return await _recollection(store, scope, recalled, "The model asked.", state)
+        query, before=before, window=(), state="", matches=matches, passages=passages, always_small=True,
+        similar=similar,
+    )  # fmt: skip
+    return await _recollection(store, scope, recalled, f"The model asked. {near.told}".rstrip(), state)
 
 
 async def _recollection(

@@ -215,12 +215,14 @@ def decide(
     pointing: Pointing | None = None,
     always_small: bool = False,
     speakers: Speakers = ASSISTANT,
+    similar: Mapping[int, float] | None = None,
 ) -> Recalled:
     """Whether to recall, why, and the passages best first.
 
     `before`: seq of the window's first turn; a passage from there on is ignored. `window`: question and answer of each
     of its turns, as one text. `state`: the text of state and profile as it is shown. `matches` and `passages`: what
     the store gave, candidates and their neighbours, in any order. `pointing`: what `gate` said, when it was asked.
+    `similar`: cosine to the question by passage id, when there is an embedder.
     """
     near = [vocabulary(text) for text in (*window, state)]
     weights = _rarity(matches, near[:-1])
@@ -229,6 +231,10 @@ def decide(
     if not pointing.fire and not always_small:
         return Recalled(fire=False, extent="none", reason=pointing.reason)
     picks = rank(question, weights, units, speakers)
+    seen = {pick.passage.id for pick in picks}
+    alike = [Pick(passage=unit.passage, score=(similar or {}).get(unit.passage.id, 0.0)) for unit in units]
+    more = [pick for pick in alike if pick.score > 0 and pick.passage.id not in seen]
+    picks += tuple(sorted(more, key=lambda pick: -pick.score))
     extent: Extent = "none" if not picks else "full" if pointing.fire else "small"
     told = " A small recall is sent all the same." if extent == "small" else ""
     return Recalled(fire=pointing.fire, extent=extent, reason=pointing.reason + told, picks=picks)

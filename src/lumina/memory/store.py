@@ -9,12 +9,13 @@ A method is one transaction. Writes to a state are guarded by its version: whoev
 VersionConflict, reads again and folds again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
-from lumina.memory.scope import SubjectScope, ThreadScope
+from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
 from lumina.memory.turns import (
     DeltaStatus,
     NewSource,
@@ -107,6 +108,16 @@ class StoredPassage:
     end: int
     day: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorEnds:
+    """Who made the vectors of the oldest and of the newest passage that has one, and the id of the newest; of live
+    turns. "" and -1 where there are none."""
+
+    first: str = ""
+    last: str = ""
+    last_id: int = -1
 
 
 class Store(Protocol):
@@ -264,4 +275,55 @@ class Store(Protocol):
     async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
         """By id, each once, in the order of (seq, question before answer, start). Unknown ids are absent. With
         `around`, also that many passages of live turns before and after each, in the same order of the thread."""
+        ...
+
+    # Vectors of passages, when there is an embedder: one a passage, by one embedder (see memory.embedding)
+
+    async def put_vectors(
+        self, scope: ThreadScope, embedder: str, vectors: Mapping[int, Vector], *,
+        texts: Mapping[int, str] | None = None,
+    ) -> int:  # fmt: skip
+        """Keeps vectors of length 1 by passage id, in the place of any that were there; returns how many. Passages of
+        no live turn are passed over and, with `texts` (what the vectors were made of), those that read otherwise by
+        now: a vector of forgotten words is never kept."""
+        ...
+
+    async def vectors(self, scope: ThreadScope, ids: Sequence[int], *, embedder: str) -> dict[int, Vector]:
+        """Those of live turns' passages that this embedder made, by id."""
+        ...
+
+    async def nearest(
+        self, scope: ThreadScope, vector: Vector, *, embedder: str, before: int, limit: int
+    ) -> list[tuple[int, float]]:
+        """(id, cosine) of the passages of live turns with seq < before whose vectors by this embedder are nearest to
+        `vector`, best first. Exact over the newest 50,000 of them; vectors of other dimensions are passed over."""
+        ...
+
+    async def without_vectors(
+        self, scope: ThreadScope, *, embedder: str = "", after: int = -1, limit: int = 100
+    ) -> list[StoredPassage]:
+        """Passages of live turns with id > after that have no vector by this embedder (by any, if none is named), by
+        id."""
+        ...
+
+    async def vector_ends(self, scope: ThreadScope) -> VectorEnds:
+        """Vectors are made in the order of the passages: so the ends tell, at no cost, whether another embedder's are
+        among them and where new ones are missing."""
+        ...
+
+    async def embedders(self, scope: TenantScope | SubjectScope | ThreadScope) -> dict[str, int]:
+        """How many passages of live turns have their vector by which embedder; "" counts those that have none."""
+        ...
+
+    async def mend_words(self) -> None:
+        """Makes a word index that is damaged as a whole usable again, before `reindex_words` writes what it holds."""
+        ...
+
+    async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
+        """Writes what the word index holds of the `limit` passages with id > after anew, from their text, and takes out
+        what it holds besides. Returns the last one's id, or -1 when there was none."""
+        ...
+
+    async def tenant_threads(self, scope: TenantScope) -> list[ThreadScope]:
+        """Every thread of the tenant, by subject and name: for work on all of them."""
         ...

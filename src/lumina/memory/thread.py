@@ -9,6 +9,7 @@ The thread asks the store for rows and hands them to the pure parts of `lumina.m
 never calls a model.
 """
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -22,9 +23,11 @@ from lumina.memory import noting
 from lumina.memory.budget import DEFAULT_BUDGET, Counter, ScriptCounter
 from lumina.memory.context import Context, Inputs, Recollection, build_context
 from lumina.memory.delta import DeltaRequest, Refused
+from lumina.memory.embedding import Embedder
 from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.incoming import check_budget, check_text, exchanges_of
 from lumina.memory.looking_back import recollect
+from lumina.memory.meaning import Meaning
 from lumina.memory.passages import passages_of
 from lumina.memory.scope import ThreadScope
 from lumina.memory.showing import Shown, show_turn
@@ -44,6 +47,7 @@ from lumina.memory.turns import (
 from lumina.memory.window import READ, choose_window
 
 Clock = Callable[[], datetime]
+CLOSING_SECONDS = 2.0
 MEMORY_OFF = "Memory is off: the question stands alone."
 
 
@@ -55,13 +59,14 @@ class Thread:
     """One conversation. Made by `lumina.open_thread`; several may be open on one store.
 
     `zone` is the asker's time zone (IANA name): days shown to a model are days there. `clock` gives aware UTC times.
-    `counter` counts tokens; the default needs no tokenizer. With `remembers=False` each question stands alone: turns
-    are kept, but nothing that came before is read for a context, and nothing is noted.
+    `counter` counts tokens; the default needs no tokenizer. `embedder` makes vectors, beside the turns. With
+    `remembers=False` each question stands alone: turns are kept, but nothing that came before is read for a context,
+    and nothing is noted.
     """
 
     def __init__(
         self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str = "UTC", clock: Clock = utc_now,
-        counter: Counter | None = None, remembers: bool = True,
+        counter: Counter | None = None, remembers: bool = True, embedder: Embedder | None = None,
     ) -> None:  # fmt: skip
         self.store = store
         self.scope = scope
@@ -70,6 +75,8 @@ class Thread:
         self.zone = zone
         self.clock = clock
         self.counter = counter or ScriptCounter()
+        self.meaning = Meaning(store=store, scope=scope, embedder=embedder) if embedder and remembers else None
+        self._embedding: asyncio.Task[int] | None = None
         try:
             self._zone = ZoneInfo(zone)
         except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):  # OSError: a folder of zones, an endless name
@@ -81,7 +88,12 @@ class Thread:
         return f"<Thread {self.scope.thread!r} of {self.scope.subject!r} in {self.scope.tenant!r}>"
 
     async def close(self) -> None:
-        """Closes the store. A thread that is used as an async context manager closes itself."""
+        """Closes the store. A thread that is used as an async context manager closes itself. Vectors that are being
+        made get a moment; what is left is made up for when the thread is used next."""
+        if self._embedding is not None and not self._embedding.done():
+            await asyncio.wait({self._embedding}, timeout=CLOSING_SECONDS)
+            self._embedding.cancel()
+            await asyncio.wait({self._embedding})
         await self.store.close()
 
     async def __aenter__(self) -> "Thread":
@@ -122,7 +134,8 @@ class Thread:
         state, profile = await self.state(), await self.profile()
         window = choose_window(recent.turns)
         recalled = await recollect(
-            self.store, self.scope, question, before=window.start, window=window.turns, state=state, profile=profile
+            self.store, self.scope, question, before=window.start, window=window.turns, state=state, profile=profile,
+            meaning=self.meaning,
         ) if self.remembers else Recollection(reason=MEMORY_OFF)  # fmt: skip
         context = build_context(Inputs(
             question=question,
@@ -178,7 +191,9 @@ class Thread:
             window_start=context.window_start,
             delta="waiting" if self.deltas else "none",
         )
-        return await self.store.record_turn(self.scope, new, end, context.receipt.to_json())
+        turn = await self.store.record_turn(self.scope, new, end, context.receipt.to_json())
+        self._embed_beside()
+        return turn
 
     # What changed
 
@@ -210,8 +225,23 @@ class Thread:
         return await noting.take(self.store, self.scope, reply, seq=seq)
 
     async def settle(self) -> list[noting.Noting]:
-        """Applies every delta that a model has answered and code has not."""
+        """Applies every delta that a model has answered and code has not. Vectors that are missing are made beside."""
+        self._embed_beside()
         return await noting.settle(self.store, self.scope) if self.deltas else []
+
+    # Vectors
+
+    async def embed(self) -> int:
+        """Makes vectors for passages that have none (a bounded number), after what is being made already; returns how
+        many. They are made beside every turn: this is for who wants to wait. What failed stands in `meaning.trouble`;
+        without an embedder, and in a thread that has another embedder's vectors, there is nothing to make."""
+        if self._embedding is not None:
+            await self._embedding
+        return await self.meaning.catch_up() if self.meaning else 0
+
+    def _embed_beside(self) -> None:
+        if self.meaning and (self._embedding is None or self._embedding.done()):
+            self._embedding = asyncio.create_task(self.meaning.catch_up())
 
     # What the model saw
 

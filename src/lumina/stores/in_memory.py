@@ -32,11 +32,11 @@ from lumina.memory.turns import (
 from lumina.stores import checks
 from lumina.stores.in_memory_documents import InMemoryDocuments
 from lumina.stores.in_memory_kept import KeptSubject, KeptThread, KeptTurn, Key
-from lumina.stores.in_memory_state import InMemoryState
+from lumina.stores.in_memory_vectors import InMemoryVectors
 from lumina.stores.passage_ids import passage_id
 
 
-class InMemoryStore(InMemoryState, InMemoryDocuments):
+class InMemoryStore(InMemoryVectors, InMemoryDocuments):
     """A `Store` and a `DocumentStore`."""
 
     def __init__(self, *, secret: bytes = b"") -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from lumina.memory.embedding import Vector
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt
@@ -31,6 +32,7 @@ class KeptThread:
     passages: dict[int, tuple[Key, IndexedPassage]] = field(default_factory=dict)
     passage_ids: list[int] = field(default_factory=list)  # ascending: a thread ends its turns one after the other
     words: dict[str, list[int]] = field(default_factory=dict)
+    vectors: dict[int, tuple[str, Vector]] = field(default_factory=dict)  # by passage: embedder, vector
     jobs: dict[Key, DeltaJob] = field(default_factory=dict)
     deltas: dict[tuple[int, int, int], AppliedDelta] = field(default_factory=dict)
     state: Snapshot = field(default_factory=Snapshot)

@@ -5,6 +5,7 @@
     CopyingModel                   copies every citation that it can see
     RecordedSearch, page           a search that plays given results
     FixedClock                     a clock that stands still
+    HashedWords                    an embedder without a model
     PlayedModel, Reply, Call, Thought, Gate, Captured    what the models are made of, for doubles of your own
 
 Names are loaded when they are asked for, so that a test of the memory alone does not load a model library.
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lumina.testing.clock import FixedClock
     from lumina.testing.copying import CopyingModel
+    from lumina.testing.embedding import HashedWords
     from lumina.testing.gates import Gate
     from lumina.testing.obeying import ObeyingModel, ObeyingNotes
     from lumina.testing.playing import Call, Captured, PlayedModel, Reply, Thought
@@ -28,6 +30,7 @@ __all__ = [
     "CopyingModel",
     "FixedClock",
     "Gate",
+    "HashedWords",
     "ObeyingModel",
     "ObeyingNotes",
     "PlayedModel",
@@ -43,6 +46,7 @@ __all__ = [
 _HOMES = {
     "clock": ("FixedClock",),
     "copying": ("CopyingModel",),
+    "embedding": ("HashedWords",),
     "gates": ("Gate",),
     "obeying": ("ObeyingModel", "ObeyingNotes"),
     "playing": ("Call", "Captured", "PlayedModel", "Reply", "Thought"),

@@ -37,6 +37,7 @@ from lumina.testing.store_examples import (
 from lumina.testing.store_suite_recall import RecallSuite
 from lumina.testing.store_suite_scope import ScopeSuite
 from lumina.testing.store_suite_state import StateSuite
+from lumina.testing.store_suite_vectors import VectorSuite
 
 HERE = thread_of()
 
@@ -341,5 +342,5 @@ class TurnSuite:
                 assert not await call
 
 
-class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite):
+class StoreSuite(TurnSuite, StateSuite, RecallSuite, ScopeSuite, VectorSuite):
     """All of it. A store that keeps documents runs `lumina.testing.document_suite.DocumentSuite`, too."""

@@ -108,8 +108,8 @@ def test_stale_values_come_to_light_when_the_memory_appends(tmp_path: Path, monk
 
 IKAT = [{
     "number": "1-1", "ptkb": {"1": "I am vegan.", "2": "I live in Oslo."},
-    "turns": [{"utterance": "What could I cook?", "resolved_utterance": "What could I cook?", "response": "A lentil stew.",
-               "ptkb_provenance": [1]}]
+    "turns": [{"utterance": "What could I cook?", "resolved_utterance": "What could I cook?",
+               "response": "A lentil stew.", "ptkb_provenance": [1]}]
     + [{"utterance": f"And what of point {n}?", "resolved_utterance": f"And what of point {n} of the lentil stew?",
         "response": f"Point {n} is fine."} for n in range(12)],
 }]  # fmt: skip
@@ -155,15 +155,17 @@ def test_conservation_keeps_every_planted_fact(tmp_path: Path) -> None:
 def test_what_another_system_sent_is_scored_by_what_stands_in_it(tmp_path: Path) -> None:
     script = write_script(1, 150)
     lines = [
-        {"turn": turn.turn, "text_sent": "\n".join([*turn.facts.values(), *(v for old in turn.replaced.values() for v in old)])}
+        {"turn": turn.turn, "text_sent": "\n".join([*turn.facts.values(), *(v for o in turn.replaced.values() for v in o)])}
         for turn in script
     ]  # fmt: skip
     path = tmp_path / "peer.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     found = score(script, load_played(path))
     assert (found.current, found.stale) == (100.0, 100.0)
-    marked = [Played(turn=t.turn, text="".join(f"{v} (replaced at turn 9)\n" for o in t.replaced.values() for v in o), tokens=1)
-              for t in script]  # fmt: skip
+    marked = [
+        Played(turn=t.turn, tokens=1, text="".join(f"{v} (replaced at turn 9)\n" for o in t.replaced.values() for v in o))
+        for t in script
+    ]  # fmt: skip
     assert (score(script, marked).current, score(script, marked).stale, score(script, marked).marked) == (
         0.0,
         0.0,

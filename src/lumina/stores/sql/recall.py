@@ -23,6 +23,7 @@ from lumina.memory.errors import NotFound
 from lumina.memory.scope import ThreadScope
 from lumina.memory.store import StoredPassage, WordMatches
 from lumina.memory.turns import IndexedPassage
+from lumina.memory.words import content_words
 from lumina.stores.checks import PARTS
 from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS, passage_id
 from lumina.stores.schema import passages
@@ -43,7 +44,15 @@ def _address(handle: int, passage: int) -> int:
 
 
 INDEX = text("INSERT INTO turn_words (rowid, words) VALUES (:row, :words)")
+TAKE_OUT = text("DELETE FROM turn_words WHERE rowid >= :first AND rowid < :end")
+MEND = text("INSERT INTO turn_words (turn_words) VALUES ('rebuild')")  # from the words that the table itself keeps
 ADD = insert(passages)
+NEXT_IDS = (
+    select(passages.c.id)
+    .where(*of_thread(passages), passages.c.id > bindparam("after"))
+    .order_by(passages.c.id)
+    .limit(bindparam("most"))
+)
 LAST_ID = select(func.max(passages.c.id)).where(
     *of_thread(passages), passages.c.id >= bindparam("first"), passages.c.id < bindparam("end")
 )
@@ -104,6 +113,27 @@ def matches(connection: Connection, scope: ThreadScope, words: Sequence[str], be
         for word, found in connection.execute(_newest(len(some)), values):
             ids[some[word]] = tuple(sorted((row - base for row in json.loads(found)), reverse=True))
     return WordMatches(ids=ids, turns=thread.turns)
+
+
+def mend(connection: Connection) -> None:
+    connection.execute(MEND)
+
+
+def reindex(connection: Connection, scope: ThreadScope, after: int, limit: int) -> int:
+    """The index's rows of the passages after `after`, written anew. Those of superseded turns have none that is asked
+    for, and stay without."""
+    thread = thread_row(connection, scope)
+    ids = [id for (id,) in connection.execute(NEXT_IDS, {**inside(scope), "after": after, "most": max(limit, 0)})]
+    last = ids[-1] if ids else (1 << PLACE_BITS + SEQ_BITS) - 1
+    reach = {"first": _address(thread.handle, after + 1), "end": _address(thread.handle, last + 1)}
+    connection.execute(TAKE_OUT, reach)
+    rows = [
+        {"row": _address(thread.handle, one.id), "words": " ".join(map(token, content_words(one.text)))}
+        for one in read_passages(connection, scope, ids)
+    ]
+    if rows:
+        connection.execute(INDEX, rows)
+    return ids[-1] if ids else -1
 
 
 # The asked passages that are there and, for each, passages of live turns on both sides: short walks along the key.

@@ -6,15 +6,16 @@ gets its connection and who is alive; the statements are the same everywhere.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, select
 
 from lumina.agent.ports import DocumentInfo, NewDocument, PassageMatches
+from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
-from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, WordMatches
+from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
+from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, VectorEnds, WordMatches
 from lumina.memory.turns import (
     DeltaStatus,
     NewSource,
@@ -33,6 +34,7 @@ from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
 from lumina.stores.sql import events, ledger, recall, threads, turns
 from lumina.stores.sql import state as fold
+from lumina.stores.sql import vectors as vector_rows
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -182,6 +184,42 @@ class SQLStore(ABC):
 
     async def passages(self, scope: ThreadScope, ids: Sequence[int], *, around: int = 0) -> list[StoredPassage]:
         return await self._read(recall.read_passages, scope, ids, around)
+
+    # Vectors
+
+    async def put_vectors(
+        self, scope: ThreadScope, embedder: str, vectors: Mapping[int, Vector], *,
+        texts: Mapping[int, str] | None = None,
+    ) -> int:  # fmt: skip
+        return await self._write(vector_rows.put, scope, embedder, vectors, texts or {})
+
+    async def vectors(self, scope: ThreadScope, ids: Sequence[int], *, embedder: str) -> dict[int, Vector]:
+        return await self._read(vector_rows.read, scope, ids, embedder)
+
+    async def nearest(
+        self, scope: ThreadScope, vector: Vector, *, embedder: str, before: int, limit: int
+    ) -> list[tuple[int, float]]:
+        return await self._read(vector_rows.nearest, scope, vector, embedder, before, limit)
+
+    async def without_vectors(
+        self, scope: ThreadScope, *, embedder: str = "", after: int = -1, limit: int = 100
+    ) -> list[StoredPassage]:
+        return await self._read(vector_rows.without, scope, embedder, after, limit)
+
+    async def vector_ends(self, scope: ThreadScope) -> VectorEnds:
+        return await self._read(vector_rows.ends, scope)
+
+    async def embedders(self, scope: TenantScope | SubjectScope | ThreadScope) -> dict[str, int]:
+        return await self._read(vector_rows.embedders, scope)
+
+    async def mend_words(self) -> None:
+        await self._write(recall.mend)
+
+    async def reindex_words(self, scope: ThreadScope, *, after: int = -1, limit: int = 500) -> int:
+        return await self._write(recall.reindex, scope, after, limit)
+
+    async def tenant_threads(self, scope: TenantScope) -> list[ThreadScope]:
+        return await self._read(vector_rows.tenant_threads, scope)
 
     # Documents
 
