@@ -12,7 +12,7 @@ from lumina.evals.measures import common_prefix, paired_difference
 from lumina.evals.reports import Report
 from lumina.evals.scenarios import SCENARIOS, Options, run_scenario
 from lumina.evals.scoring import Played, load_played, score
-from lumina.evals.script import SETTLED, load_script, save_script, write_script
+from lumina.evals.script import SETTLED, ScriptedTurn, load_script, save_script, write_script
 from lumina.memory.errors import UsageError
 
 
@@ -152,10 +152,14 @@ def test_conservation_keeps_every_planted_fact(tmp_path: Path) -> None:
     assert len(load_script(tmp_path / "s.jsonl")) == 110
 
 
+def old_values(turn: ScriptedTurn) -> list[str]:
+    return [value for old in turn.replaced.values() for value in old]
+
+
 def test_what_another_system_sent_is_scored_by_what_stands_in_it(tmp_path: Path) -> None:
     script = write_script(1, 150)
     lines = [
-        {"turn": turn.turn, "text_sent": "\n".join([*turn.facts.values(), *(v for o in turn.replaced.values() for v in o)])}
+        {"turn": turn.turn, "text_sent": "\n".join([*turn.facts.values(), *old_values(turn)])}
         for turn in script
     ]  # fmt: skip
     path = tmp_path / "peer.jsonl"
@@ -163,7 +167,7 @@ def test_what_another_system_sent_is_scored_by_what_stands_in_it(tmp_path: Path)
     found = score(script, load_played(path))
     assert (found.current, found.stale) == (100.0, 100.0)
     marked = [
-        Played(turn=t.turn, tokens=1, text="".join(f"{v} (replaced at turn 9)\n" for o in t.replaced.values() for v in o))
+        Played(turn=t.turn, tokens=1, text="".join(f"{v} (replaced at turn 9)\n" for v in old_values(t)))
         for t in script
     ]  # fmt: skip
     assert (score(script, marked).current, score(script, marked).stale, score(script, marked).marked) == (
