@@ -148,7 +148,8 @@ def test_search_conversations_of_three_kinds_are_told_apart(tmp_path: Path) -> N
         {"utterance": "Dinner?", "resolved_utterance": "A vegan dinner?", "response": "Beans.",
          "ptkb_provenance": [1]}]}])  # fmt: skip
     write(tmp_path / "topiocqa.json", [
-        {"Conversation_no": 1, "Turn_no": n, "Question": "q", "Answer": "a", "Topic": "t"} for n in (2, 1)])  # fmt: skip
+        {"Conversation_no": 1, "Turn_no": n, "Question": "q", "Answer": "a", "Topic": "t"} for n in (2, 1)
+    ])  # fmt: skip
     found = topics(read_files([tmp_path]))
     assert [(topic.kind, len(topic.turns)) for topic in found] == [("CAsT", 2), ("iKAT", 1), ("TopiOCQA", 2)]
     assert found[0].turns[1].resolved == "What is the age of the cat?"
