@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from lumina.cli import transfer_commands
+from lumina.cli.eval_commands import evaluate
 from lumina.cli.forget_commands import forget
 from lumina.cli.reindex_commands import register_reindex
 from lumina.cli.state_commands import state
@@ -197,6 +198,9 @@ def threads(
     from lumina.cli.listing import list_threads
 
     raise typer.Exit(list_threads(limit, as_json=as_json))
+
+
+app.command("eval")(evaluate)
 
 
 register_reindex(app)

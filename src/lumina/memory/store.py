@@ -281,9 +281,12 @@ class Store(Protocol):
         """The same for the subject."""
         ...
 
-    async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
+    async def deltas(
+        self, scope: ThreadScope, seqs: Sequence[int] | None = None, *, newest: int = 0
+    ) -> list[AppliedDelta]:
         """All of the thread's, or those of `seqs`, in the order of the fold: (seq, correction > 0, attempt or
-        correction). Those of superseded attempts are left out, unless asked for by seq."""
+        correction). Those of superseded attempts are left out, unless asked for by seq. With
+        `newest`, no more than so many of the newest that changed something."""
         ...
 
     async def subject_deltas(self, scope: SubjectScope, numbers: Sequence[int] | None = None) -> list[AppliedDelta]:

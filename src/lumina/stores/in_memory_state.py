@@ -106,10 +106,13 @@ class InMemoryState(InMemoryForgetting):
         _check_next("profile", subject.profile, new)
         subject.profile = new
 
-    async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
+    async def deltas(
+        self, scope: ThreadScope, seqs: Sequence[int] | None = None, *, newest: int = 0
+    ) -> list[AppliedDelta]:
         thread = self._look(scope)
         found = _wanted(thread, None if seqs is None else set(seqs), lambda delta: delta.seq) if thread else []
-        return sorted(found, key=_in_thread)
+        ordered = sorted(found, key=_in_thread)
+        return [one for one in ordered if one.changes != "[]"][-newest:] if newest and seqs is None else ordered
 
     async def subject_deltas(self, scope: SubjectScope, numbers: Sequence[int] | None = None) -> list[AppliedDelta]:
         threads: Iterable[KeptThread] = self._subject(scope).threads.values()

@@ -1,6 +1,7 @@
 """The part of the store suite about deltas, snapshots and receipts."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -109,6 +110,15 @@ class StateSuite:
         assert where(await store.deltas(HERE)) == order
         assert where(await store.deltas(HERE, [3, 1, 7])) == [order[0], order[1], order[2], order[4]]
         assert await store.deltas(HERE, []) == []
+        assert await store.deltas(HERE, newest=2) == [], "none of them changed anything"
+
+    async def test_the_newest_deltas_are_those_that_changed_something(self, store: Store) -> None:
+        for changes in ("[]", '[{"a":1}]', "[]", '[{"b":2}]', '[{"c":3}]', "[]"):
+            turn = await told(store, HERE, changes, delta=True)
+            delta = replace(noted(turn), changes=changes)
+            assert await store.apply_delta(HERE, delta, next_of(await store.state(HERE)), None)
+        assert [one.seq for one in await store.deltas(HERE, newest=2)] == [4, 5]
+        assert [one.seq for one in await store.deltas(HERE, newest=9)] == [2, 4, 5]
 
     async def test_a_correction_leaves_the_job_as_it_is(self, store: Store) -> None:
         turn = await told(store, HERE, "Why?", delta=True)

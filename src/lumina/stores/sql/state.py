@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, and_, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, Table, and_, bindparam, case, desc, func, insert, or_, select, update
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -52,10 +52,12 @@ BY_SEQ = (
     case((deltas.c.correction > 0, deltas.c.correction), else_=deltas.c.attempt),
     deltas.c.attempt,
 )
+BACK = tuple(desc(each) for each in BY_SEQ)
 BY_NUMBER = (deltas.c.number, deltas.c.correction, deltas.c.thread, deltas.c.attempt)
 OF_THREAD = ALL.where(*of_thread(deltas)).order_by(*BY_SEQ)
 OF_SUBJECT = ALL.where(*of_subject(deltas)).order_by(*BY_NUMBER)
 THREAD_FOLD, SUBJECT_FOLD = OF_THREAD.where(LIVE), OF_SUBJECT.where(LIVE)
+NEWEST = ALL.where(*of_thread(deltas), LIVE, deltas.c.changes != "[]").order_by(*BACK).limit(bindparam("most"))
 SOME_OF_THREAD = OF_THREAD.where(deltas.c.seq.in_(bindparam("some", expanding=True)))
 SOME_OF_SUBJECT = OF_SUBJECT.where(deltas.c.number.in_(bindparam("some", expanding=True)))
 UNNOTED = (
@@ -200,7 +202,11 @@ def drop(connection: Connection, scope: SubjectScope | ThreadScope) -> None:
         _swap(connection, scope, Snapshot(version=known.version + 1, body=DROPPED))
 
 
-def read_deltas(connection: Connection, scope: ThreadScope, seqs: Sequence[int] | None) -> list[AppliedDelta]:
+def read_deltas(
+    connection: Connection, scope: ThreadScope, seqs: Sequence[int] | None, newest: int = 0
+) -> list[AppliedDelta]:
+    if seqs is None and newest:
+        return _in_fold(connection.execute(NEWEST, {**inside(scope), "most": newest}).all()[::-1])
     if seqs is None:
         return _in_fold(connection.execute(THREAD_FOLD, inside(scope)))
     return _some(connection, SOME_OF_THREAD, scope, seqs)

@@ -185,8 +185,10 @@ class SQLStore(ABC):
     async def put_profile(self, scope: SubjectScope, new: Snapshot) -> None:
         await self._write(fold.put_snapshot, scope, new)
 
-    async def deltas(self, scope: ThreadScope, seqs: Sequence[int] | None = None) -> list[AppliedDelta]:
-        return await self._read(fold.read_deltas, scope, seqs)
+    async def deltas(
+        self, scope: ThreadScope, seqs: Sequence[int] | None = None, *, newest: int = 0
+    ) -> list[AppliedDelta]:
+        return await self._read(fold.read_deltas, scope, seqs, newest)
 
     async def subject_deltas(self, scope: SubjectScope, numbers: Sequence[int] | None = None) -> list[AppliedDelta]:
         return await self._read(fold.read_subject_deltas, scope, numbers)
