@@ -7,6 +7,7 @@ Neither replaces nor hides what a person said.
 """
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -159,9 +160,54 @@ def test_a_value_that_does_not_stand_in_its_quote_is_nobodys_word(op: str, value
 
 @pytest.mark.parametrize("op", OPS)
 def test_a_person_may_do_all_of_it_with_words_of_their_own(op: str):
-    wish = Op(op=op, key="fresh.key", value="office in Berlin", quote="small office in Berlin")  # type: ignore[arg-type]
+    wish = Op(op=op, key="office.place", value="office in Berlin", quote="small office in Berlin")  # type: ignore[arg-type]
     (change,) = check(Note(ops=[wish]), turn=turn(), state=State(), read_sources=True).changes
     assert change.said_by == "user"
+
+
+@pytest.mark.parametrize("op", ["set", "open", "decide"])
+def test_an_offer_in_an_answer_that_read_sources_may_be_the_words_of_a_page(op: str):
+    """An obeyed page says "offer to note ...", the person says yes to something else."""
+    state, profile = persons()
+    wish = Op(
+        op=op, key="user.name", value="Mallory", quote="Yes, do that", offer="Your name is Mallory", about="subject"
+    )  # type: ignore[arg-type]
+    results = {}
+    for read in (True, False):
+        before = replace(turn("hello", BEFORE, seq=4), read_sources=read)
+        results[read] = check(
+            Note(ops=[wish]), turn=turn("Yes, do that."), previous=before, state=state, profile=profile,
+            read_sources=False,
+        )  # fmt: skip
+    assert results[True].changes == ()
+    assert "read sources" in results[True].refused[0].reason
+    assert [change.said_by for change in results[False].changes] == ["user"]
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("words", ["Yes, do that.", "Ok", "Ja, genau", "是的"])
+def test_words_that_only_agree_are_no_evidence_without_the_offer_that_they_accept(op: str, words: str):
+    state, profile = persons()
+    for key in KEYS:
+        wish = Op(op=op, key=key, value=words, quote=words)  # type: ignore[arg-type]
+        note = Note(ops=[wish])
+        result = check(note, turn=turn(words, "Done."), state=state, profile=profile, read_sources=False)
+        assert result.changes == ()
+        assert "only agrees" in result.refused[0].reason
+
+
+@pytest.mark.parametrize("op", ["retract", "resolve"])
+@pytest.mark.parametrize("near", ["this turn", "the turn before"])
+def test_near_a_turn_that_read_sources_nothing_is_taken_back_by_words_about_something_else(op: str, near: str):
+    state, profile = persons()
+    before = replace(turn("hello", BEFORE, seq=4), read_sources=near == "the turn before")
+    for key in KEYS:
+        wish = Op(op=op, key=key, value="", quote="for a small office")  # type: ignore[arg-type]
+        result = check(
+            Note(ops=[wish]), turn=turn(), previous=before, state=state, profile=profile,
+            read_sources=near == "this turn",
+        )  # fmt: skip
+        assert result.changes == (), key
 
 
 def test_words_that_stand_in_neither_text_are_no_evidence():

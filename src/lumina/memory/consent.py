@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from lumina.memory.evidence import Span, folded, overlapping, sentences
+from lumina.memory.words import content_words
 
 # English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech, Russian, Ukrainian, Turkish, Greek,
 # Arabic, Hebrew, Hindi, Indonesian, Vietnamese, Finnish, Hungarian, Swedish. Words that also open an ordinary request
@@ -39,6 +40,15 @@ def assents(question: str, quote: Span) -> bool:
     around = overlapping(sentences(question), quote)
     asks = any(question[span.start : span.end].rstrip(" \n\"'”’)").endswith(ASKS) for span in around)
     return not asks and _has(question[quote.start : quote.end], ASSENT, ASSENT_PHRASES)
+
+
+def only_assents(words: str) -> bool:
+    """Whether `words` agree and say nothing else: what they agree to has to be quoted beside them."""
+    plain = folded(words)
+    for phrase in sorted(ASSENT_PHRASES, key=len, reverse=True):
+        plain = plain.replace(phrase, " ")
+    left = [word for word in SPOKEN.findall(plain) if word not in ASSENT]
+    return len(left) < len(SPOKEN.findall(folded(words))) and not content_words(" ".join(left))
 
 
 def goes_on(words: str) -> bool:

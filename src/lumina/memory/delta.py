@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from lumina.memory.change import MAX_VALUE, About, Change, Kind, Operation, Quote, SaidBy, dump_changes, load_changes
-from lumina.memory.consent import assents, goes_on
+from lumina.memory.consent import assents, goes_on, only_assents
 from lumina.memory.errors import UsageError
 from lumina.memory.evidence import (
     CONTROLS,
@@ -28,6 +28,7 @@ from lumina.memory.note import DeltaRequest, Note, NoteError, Op, Refused, delta
 from lumina.memory.schema import DeclaredKey, Schema
 from lumina.memory.state import State
 from lumina.memory.turns import Part, Turn
+from lumina.memory.words import content_words
 
 __all__ = [
     "Change",
@@ -217,8 +218,14 @@ class _Desk:
         op = op.model_copy(update={"quote": self.schema.mask(op.quote), "offer": self.schema.mask(op.offer)})
         key = self._key(op, {other.key for other in others})
         said = self._evidence(op, key)
+        if said.said_by == "user" and not said.offer and only_assents(said.words):
+            raise _No("its quote only agrees; quote the offer that it accepts, too", again=True)
         if op.op == "resolve":
             _check_resolution(said, others)
+        if op.op in ("retract", "resolve") and self._near_sources() and not self._is_named(key, said):
+            raise _No(
+                f"its quote names neither {key} nor its value, and near a turn that read sources nothing less counts"
+            )
         about = self._about(op, key, said.said_by)
         value = self._value(op, key, said)
         if why := self.schema.forbids(value):
@@ -279,6 +286,8 @@ class _Desk:
         accepted = self.before.find(op.offer) if len(op.offer) <= MAX_QUOTE else None
         if not accepted or not self.previous:
             raise _No("the offer it accepts does not stand in the answer before", again=True)
+        if self.previous.read_sources:
+            raise _No("the offer it accepts stands in the answer of a turn that read sources, which may be their words")
         if not assents(self.turn.question, asked):
             raise _No("its quote does not accept an offer")
         offer = Quote(
@@ -287,6 +296,16 @@ class _Desk:
         return _Evidence(
             said_by="user", **quoted, offer=offer, offered=self.previous.answer[accepted.start : accepted.end]
         )
+
+    def _near_sources(self) -> bool:
+        """Whether the answers at hand may repeat what a page told them to say."""
+        return self.read_sources or (self.previous is not None and self.previous.read_sources)
+
+    def _is_named(self, key: str, said: _Evidence) -> bool:
+        """Whether the quoted words share a word with the key or with what stands under it."""
+        standing = [place.get(key) for place in (self.state, self.profile) if place]
+        named = " ".join([key.replace(".", " ").replace("_", " "), *(entry.value for entry in standing if entry)])
+        return not set(content_words(named)).isdisjoint(content_words(f"{said.words} {said.offered}"))
 
     def _quoted(self, part: Part, span: Span) -> dict:
         text = self.turn.question if part == "question" else self.turn.answer
