@@ -121,9 +121,7 @@ def main() -> int:
         twin = Path(folder) / "bare.db"
         with closing(sqlite3.connect(twin)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(
-                "CREATE TABLE turns (seq INTEGER PRIMARY KEY, client_id, question, answer)"
-            )
+            connection.execute("CREATE TABLE turns (seq INTEGER PRIMARY KEY, client_id, question, answer)")
         fine = measure(bare, twin, chosen.processes, chosen.commits)
         fine &= measure(lumina, Path(folder) / "lumina.db", chosen.processes, chosen.commits)
     return 0 if fine else 1

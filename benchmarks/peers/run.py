@@ -78,7 +78,9 @@ def main() -> None:
     columns: list[str] = []
     for turns in given.turns.split(","):
         script = home / f"script-{turns}.jsonl"
-        own = lumina("--turns", turns, "--write-script", str(script))
+        own = lumina(
+            "--turns", turns, "--write-script", str(script), "--write-sent", str(home / f"lumina-{turns}.jsonl")
+        )
         columns, mine = own["tables"][0]["columns"], own["tables"][0]["rows"]
         rows += mine
         for peer in peers:

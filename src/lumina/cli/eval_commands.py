@@ -41,6 +41,9 @@ def evaluate(
     write_script: Annotated[
         Path | None, typer.Option(metavar="FILE", help="conservation: write the script as JSON Lines too.")
     ] = None,
+    write_sent: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="conservation: write what was sent, as --score reads it.")
+    ] = None,
     score: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="conservation: score what another system sent, instead of playing."),
@@ -66,7 +69,7 @@ def evaluate(
     options = Options(
         paths=tuple(paths or ()), budgets=_numbers("--budget", budget), limit=limit, seed=seed, where=store,
         processes=processes, embedder=embedder, turns=_numbers("--turns", turns),
-        write_script=write_script, score=score,
+        write_script=write_script, write_sent=write_sent, score=score,
     )  # fmt: skip
     with _bar(shown=not as_json) as told:
         report = run_scenario(scenario, options, told)

@@ -20,7 +20,7 @@ from lumina.evals.parallel import Progress
 from lumina.evals.replay import Replay, Where, opened, text_of, tokens_of
 from lumina.evals.reports import Report, Table, Target, at_least, at_most, exactly
 from lumina.evals.scenarios import Options
-from lumina.evals.scoring import COLUMNS, EARLY, SPAN, Played, Score, load_played, score
+from lumina.evals.scoring import COLUMNS, EARLY, SPAN, Played, Score, load_played, save_played, score
 from lumina.evals.script import ScriptedTurn, load_script, save_script, write_script
 from lumina.evals.tokens import token_counter
 from lumina.memory.context import Context
@@ -41,6 +41,7 @@ class Run:
     last message that the next prompt begins with."""
 
     score: Score
+    played: tuple[Played, ...]
     parts: Mapping[str, tuple[float, float]]
     ordinary: tuple[float, float]
     strayed: tuple[int, ...]
@@ -64,6 +65,8 @@ def run(options: Options, progress: Progress) -> Report:
     for script in scripts:
         runs.append(asyncio.run(play(script, options.where, _counting(progress, done, total))))
         done += len(script)
+    if options.write_sent is not None:
+        save_played(runs[-1].played, options.write_sent)
     return _report(scripts, runs, options)
 
 
@@ -114,6 +117,7 @@ async def play(script: Sequence[ScriptedTurn], where: Where, told: Callable[[int
     early = [each for each in contexts if EARLY <= each[0] < EARLY + SPAN]
     return Run(
         score=score(script, played),
+        played=tuple(played),
         parts={part: (_part(early, part), _part(contexts[-SPAN:], part)) for part in PARTS},
         ordinary=(_ordinary(early), _ordinary(contexts[-SPAN:])),
         strayed=tuple(strayed),

@@ -98,3 +98,11 @@ def _json(text: str, path: Path, line: int) -> Any:
         raise UsageError(f"{path} is not JSON: {error.msg} at {place}.") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read as JSON: {error}.") from None
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Each of `lines` as a line of a new file. UsageError when the file cannot be written."""
+    try:
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None

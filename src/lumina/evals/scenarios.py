@@ -24,6 +24,7 @@ class Options:
     turns: tuple[int, ...] = ()
     embedder: str = ""
     write_script: Path | None = None
+    write_sent: Path | None = None
     score: Path | None = None
 
 

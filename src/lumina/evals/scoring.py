@@ -9,12 +9,13 @@ not count as stale on a line that says it was replaced ("(replaced at turn 31)")
 """
 
 import itertools
+import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lumina.evals.files import read_file
+from lumina.evals.files import read_file, write_lines
 from lumina.evals.measures import common_prefix
 from lumina.evals.reports import Cell, percent
 from lumina.evals.script import ScriptedTurn
@@ -91,6 +92,12 @@ def score(script: Sequence[ScriptedTurn], played: Sequence[Played]) -> Score:
         early=_mean([each for each in ordered if EARLY <= each.turn < EARLY + SPAN]), late=_mean(ordered[-SPAN:]),
         prefix=statistics.median(shares) if shares else None,
     )  # fmt: skip
+
+
+def save_played(played: Sequence[Played], path: Path) -> None:
+    """As JSON Lines that `load_played` reads. UsageError when the file cannot be written."""
+    rows = ({"turn": each.turn, "text_sent": each.text, "tokens": each.tokens} for each in played)
+    write_lines(path, (json.dumps(row, ensure_ascii=False) for row in rows))
 
 
 def load_played(path: Path) -> list[Played]:

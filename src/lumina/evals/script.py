@@ -25,7 +25,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from lumina.evals.files import read_file
+from lumina.evals.files import read_file, write_lines
 from lumina.memory.errors import UsageError
 
 SETTLED = 25  # turns since a key's last change before it is asked about
@@ -86,10 +86,7 @@ def write_script(seed: int, turns: int) -> list[ScriptedTurn]:
 
 def save_script(script: Iterable[ScriptedTurn], path: Path) -> None:
     """As JSON Lines. UsageError when the file cannot be written."""
-    try:
-        path.write_text("".join(turn.to_json() + "\n" for turn in script), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None
+    write_lines(path, (turn.to_json() for turn in script))
 
 
 def load_script(path: Path) -> list[ScriptedTurn]:
