@@ -2,8 +2,8 @@
 
     python benchmarks/peers/plot.py .peers/script-1000.jsonl PLOT.svg NAME=SENT.jsonl...
 
-Each SENT is what one system sent on the script. A fact is right in a turn when its current value stands in what was sent
-and no old one stands there unmarked. Means over 50 turns (tokens) and over the 100 turns before (facts). Needs
+Each SENT is what one system sent on the script. A fact is right in a turn when its current value stands in what was
+sent and no old one stands there unmarked. Means over 50 turns (tokens) and over the 100 turns before (facts). Needs
 matplotlib; Lumina must be importable.
 """
 
