@@ -74,15 +74,13 @@ def main() -> None:
     if NEEDS_TOKENIZER in peers and not os.environ.get("LUMINA_TOKENIZER"):
         say("mem0_search is left out: set LUMINA_TOKENIZER to the path of all-MiniLM-L6-v2's tokenizer.json.")
         peers.remove(NEEDS_TOKENIZER)
-    rows: list[list[Any]] = []
-    columns: list[str] = []
+    rows: list[dict[str, Any]] = []
     for turns in given.turns.split(","):
         script = home / f"script-{turns}.jsonl"
         own = lumina(
             "--turns", turns, "--write-script", str(script), "--write-sent", str(home / f"lumina-{turns}.jsonl")
         )
-        columns, mine = own["tables"][0]["columns"], own["tables"][0]["rows"]
-        rows += mine
+        rows += own["tables"][0]["rows"]
         for peer in peers:
             say(f"{peer}: playing {turns} turns")
             sent = home / f"{peer}-{turns}.jsonl"
@@ -90,11 +88,12 @@ def main() -> None:
             rows += lumina(str(script), "--score", str(sent))["tables"][0]["rows"]
     if given.json:
         for row in rows:
-            print(json.dumps(dict(zip(columns, row, strict=False))))
-    elif columns:
-        print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+            print(json.dumps(row))
+    elif rows:
+        print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
         for row in rows:
-            print("| " + " | ".join(f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row) + " |")
+            cells = (f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row.values())
+            print("| " + " | ".join(cells) + " |")
     if not given.no_time:
         for peer in (peer for peer in TIMED if peer in peers):
             say(f"{peer}: timing")
