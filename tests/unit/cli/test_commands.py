@@ -34,7 +34,9 @@ def test_an_answer_comes_with_its_sources_and_what_was_sent_can_be_shown(lumina)
     ]  # fmt: skip
     assert lumina("show", "--call", "9").code == 2
     assert "2 turns, 6 model calls: rendered again, all the same, byte for byte." in lumina("show", "--verify").out
-    assert [json.loads(line)["same"] for line in lumina("show", "--verify", "--json").out.splitlines()] == [True, True]
+    *turns, noted = [json.loads(line) for line in lumina("show", "--verify", "--json").out.splitlines()]
+    assert [row["same"] for row in turns] == [True, True]
+    assert noted["state"] == noted["profile"] == "same"
     listed = lumina("threads")
     assert "main" in listed.out
     assert "How does Lumina remember?" in listed.out
@@ -72,7 +74,7 @@ def test_json_gives_every_event_of_the_turn_one_a_line_in_ascii(lumina) -> None:
         (["ask", "--budget", "600", "hi"], b"", "larger budget"),
         (["ask", "--model", "nope", "hi"], b"", "is not a model"),
         (["ask", "--model", "openai:gpt-5", "hi"], b"", "OPENAI_API_KEY"),
-        (["ask"], b"", "Missing argument"),
+        (["ask"], b"", "There is no question"),
         (["show"], b"", "There is no conversation yet"),
         (["show", "%/:"], b"", "There is no conversation '%/:'"),
         (["show", "--turn", "-1"], b"", "--turn"),

@@ -1,11 +1,13 @@
 """How recalled passages stand in the memory block, now and as the first rendering had them."""
 
 import time
+from array import array
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from lumina.memory.budget import ScriptCounter
+from lumina.memory.embedding import Vector
 from lumina.memory.errors import UsageError
 from lumina.memory.looking_back import RECALL_OFF
 from lumina.memory.ranking import Pick, Speakers, rank, units_of
@@ -42,7 +44,7 @@ ITEMS = (recalled(1, "question", 14, replaced_at=7), recalled(1, "answer", 16), 
 
 def shown(rendering: int) -> list[str]:
     receipt = Receipt(rendering=rendering, memory_id="aa", items=ITEMS)
-    (message,) = render(receipt, Material(question="And?", instructions="", turns=TURNS), ScriptCounter())
+    (message,) = render(receipt, Material(question="And?", instructions="", turns=TURNS))
     return message.content.split("\n")[1:-3]
 
 
@@ -154,14 +156,19 @@ async def test_recall_can_be_off_and_an_unknown_word_is_refused():
 
 async def test_an_embedder_that_finds_the_turn_brings_it_although_no_word_is_shared():
     """The gate goes by words; the embedder's nearest passages are candidates beside them."""
-    asked: list[tuple[str, int]] = []
+    asked: list[str] = []
 
-    async def nearest(question: str, before: int) -> dict[int, float]:
-        asked.append((question, before))
-        return {first: 0.9}
+    class OnlyTuna:
+        """Every question is about tuna."""
 
-    thread = await opened(nearest=nearest)
-    (first,) = (await thread.store.matches(thread.scope, ["tuna"], before=99, cap=9)).ids["tuna"]
+        name, dimensions = "tuna/2", 2
+
+        async def embed(self, texts: Sequence[str], *, kind: str) -> list[Vector]:
+            asked.extend(texts if kind == "question" else ())
+            return [array("f", (1, 0) if kind == "question" or "tuna" in text else (0, 1)) for text in texts]
+
+    thread = await opened(embedder=OnlyTuna())
+    await thread.embed()
     text = (await thread.context("What did you say earlier on how warm it was?")).messages[-1].content
     assert "#1 user: My cat Mia eats tuna." in text
     assert len(asked) == 1

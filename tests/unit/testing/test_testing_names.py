@@ -8,8 +8,8 @@ import pytest
 import lumina.testing
 
 NAMES = [
-    "Call", "Captured", "CopyingModel", "FixedClock", "Gate", "ObeyingModel", "ObeyingNotes", "PlayedModel",
-    "RecordedSearch", "Reply", "ScriptEnded", "ScriptedModel", "ScriptedNotes", "Thought", "page",
+    "Call", "Captured", "CopyingModel", "FixedClock", "Gate", "HashedWords", "ObeyingModel", "ObeyingNotes",
+    "PlayedModel", "RecordedSearch", "Reply", "ScriptEnded", "ScriptedModel", "ScriptedNotes", "Thought", "page",
 ]  # fmt: skip
 
 
