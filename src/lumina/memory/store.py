@@ -20,8 +20,19 @@ from lumina.memory.removal import Audited, NewAudit, Removal, Rule
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
 from lumina.memory.transfer_lines import Line
 from lumina.memory.turns import (
-    DeltaStatus, NewSource, NewTurn, Part, RecentTurns, Source, SourceName, ThreadInfo, ToolRecord, Turn, TurnEnd,
-    TurnPage, Unreadable,
+    DeltaStatus,
+    NewSource,
+    NewTurn,
+    Part,
+    RecentTurns,
+    Source,
+    SourceName,
+    ThreadInfo,
+    ToolRecord,
+    Turn,
+    TurnEnd,
+    TurnPage,
+    Unreadable,
 )  # fmt: skip
 
 CallPurpose = Literal["answer", "delta"]
