@@ -1,6 +1,7 @@
 """Promise 10, where one thread showed another's words: what is forgotten in a thread leaves every receipt that recalled
 it from there, hash and all, and no receipt that only has a turn of the same number."""
 
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -12,6 +13,7 @@ from lumina.memory.store import Store
 from lumina.memory.thread import Thread
 from lumina.stores.in_memory import InMemoryStore
 from lumina.stores.opening import open_store
+from lumina.testing import Call, ScriptedModel, ScriptedNotes
 from lumina.testing.clock import FixedClock
 
 ADA = SubjectScope(tenant="local", subject="ada")
@@ -76,3 +78,32 @@ async def test_a_turn_of_the_same_number_here_says_nothing_of_the_one_that_was_r
         ("turn", True), ("recalled", False), ("recalled", False),
     ]  # fmt: skip
     assert "Pombal" in as_text(shown.messages)
+
+
+@pytest.mark.parametrize("what", ["entry", "turn", "thread"])
+async def test_a_search_that_was_refused_in_another_thread_loses_the_words_it_would_have_carried(
+    make_agent, store: Store, scope, what: str
+):
+    quote = "My hotel is Zyxwvutown"
+    op = {"op": "set", "key": "hotel.name", "value": "Zyxwvutown", "quote": quote}
+    model = ScriptedModel(["Ok.", Call("web_search", {"query": "weather near Zyxwvutown"}), "No search."])
+    agent = make_agent(model, notes=ScriptedNotes([json.dumps({"ops": [op]}), *["{}"] * 4]))
+    trip, today = scope.of_subject.thread("trip"), scope.of_subject.thread("today")
+    for place, question in ((trip, f"{quote}."), (today, "Which hotel did I name last time? What is the weather?")):
+        run = await agent.ask(place, question)
+        await run.ended()
+        await run.notes(wait=30)
+    await agent.noted()
+    (call,) = await store.tool_calls(today, 1, 1)
+    assert "remembered" in call.result
+    assert "Zyxwvutown" in call.arguments
+    if what == "entry":
+        await forget_entry(store, trip, "hotel.name")
+    elif what == "turn":
+        await forget_turn(store, trip, 1)
+    else:
+        await forget_thread(store, trip)
+    told = [await store.tool_calls(today, 1, 1), await store.events(today, 1, 1), await store.receipts(today, 1, 1)]
+    assert "zyxwvu" not in repr(told).lower()
+    for shown in await (await agent.thread(today)).show(1):
+        assert shown.same is not False
