@@ -161,6 +161,11 @@ class SearchAgent:
         if not known or (seq and known[-1].seq != seq):
             raise NotFound(f"Thread {scope.thread} has no turn{f' {seq}' if seq else ''} that could be asked again.")
         turn = known[-1]
+        if turn.forgotten:
+            raise NotFound(
+                f"Turn {turn.seq} of thread {scope.thread} was forgotten on {turn.forgotten}: its question is gone. "
+                "Nothing was asked. Ask a new one."
+            )
         return await self.ask(scope, turn.question, client_id=client_id, budget=budget, instead_of=turn.seq)
 
     def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncGenerator[AnyEvent, None]:

@@ -121,6 +121,8 @@ def _written_to(output: Path | None) -> Iterator[Callable[[bytes], object]]:
         yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()
         return
+    if not output.name or output.is_dir():
+        raise UsageError(f"{str(output)!r} is a folder, not a file to write to: give -o FILE. Nothing was exported.")
     part = output.with_name(output.name + ".part")
     try:
         with part.open("wb") as file:

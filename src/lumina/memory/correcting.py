@@ -11,7 +11,7 @@ from lumina.memory.change import About, Operation, dump_changes
 from lumina.memory.delta import KIND_OF, correct
 from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.keys import normal_key
-from lumina.memory.noting import MAX_RACES, load_profile, load_state
+from lumina.memory.noting import MAX_RACES, Loaded, load_profile, load_state
 from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import Outcome, State
@@ -34,9 +34,13 @@ async def correct_state(
         raise UsageError(f"about is {about!r}; it can be thread or subject.")
     if not isinstance(by, str) or not by.strip():
         raise UsageError("A correction says by whom it is made. Nothing was changed.")
+    temporary = (await store.thread_info(scope)).temporary
     for _ in range(MAX_RACES):
         turn = await _turn(store, scope, after)
-        held, held_profile = await load_state(store, scope), await load_profile(store, scope.of_subject)
+        held = await load_state(store, scope)
+        held_profile = Loaded(version=0, state=State(about="subject"))
+        if not temporary:  # such a thread reads no profile
+            held_profile = await load_profile(store, scope.of_subject)
         earlier = await store.deltas(scope, [turn.seq])
         change = correct(
             op, key, value, turn=turn, by=by, why=why, day=day, thread=scope.thread, schema=schema,
@@ -46,6 +50,11 @@ async def correct_state(
         belongs = schema.about(change.key, change.kind)
         if belongs and belongs != change.about and not change.ends:
             raise UsageError(f"{change.key} belongs to the {belongs}, as it was declared. Nothing was changed.")
+        if temporary and change.about == "subject":
+            raise UsageError(
+                f"{change.key} would be kept about the subject, and a temporary thread keeps nothing there. Nothing "
+                "was changed; correct it in the thread alone, or in a thread that is kept."
+            )
         state, outcomes = held.state.merge([change])
         profile, more = held_profile.state.merge([change])
         delta = AppliedDelta(

@@ -118,8 +118,7 @@ class _Sweep:
             if turn and not turn.forgotten:
                 words |= self.blanks.mask_turn(place, turn, spans)
         self.blanks.lose_values(self.threads, self.deltas.gone, whole=True)
-        for place in self.threads:
-            self.blanks.lose_refused_queries(place, {change.value for change in changes})
+        self._lose_refused_queries()
         shared = {word for text in words for word in content_words(text)}
         titles = [place for place in self.threads if self.blanks.lose_title(place, shared, ())]
         return self._removal(titles=titles, words=words)
@@ -132,6 +131,7 @@ class _Sweep:
         texts = [turn for key, turn in self.held.turns(thread).items() if key in own]
         self.blanks.lose_turns(thread, own)
         self.blanks.lose_values(_threads(self.held), self.deltas.gone, whole=False)
+        self._lose_refused_queries()
         shared = {word for turn in texts for word in content_words(f"{turn.question}\n{turn.answer}")}
         titles = [thread] if self.blanks.lose_title(thread, shared, {seq for seq, _ in keys}) else []
         words = {change.value for _, change in self.deltas.gone}
@@ -143,7 +143,15 @@ class _Sweep:
         self.deltas.drop_thread(thread)
         others = [name for name in _threads(self.held) if name != thread]
         self.blanks.lose_values(others, self.deltas.gone, whole=False)
+        self._lose_refused_queries(going=thread)
         return self._removal(going=thread, turns=[(thread, key) for key in self.held.turn_keys(thread)])
+
+    def _lose_refused_queries(self, going: str = "") -> None:
+        """In every thread, because recall may have shown the words there; not where a turn is being answered."""
+        values = {change.value for _, change in self.deltas.gone}
+        for info in self.held.threads():
+            if info.thread != going and not info.running:
+                self.blanks.lose_refused_queries(info.thread, values)
 
     def _sources_of(self, thread: str, own: set[TurnKey]) -> list[tuple[str, int]]:
         """Sources that only turns which go, or are gone, have read or cite."""

@@ -5,6 +5,7 @@ sent goes with them, in every call of the turn that builds on it: it would tell 
 right. Everything else stays, so that the rest can still be shown as it was sent.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,7 @@ def _needles(touched: Touched) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for thread, (seq, _) in touched.turns:
         found[thread].add(f'"seq": {seq}')
+        found[""].add(f'"thread": {json.dumps(thread, ensure_ascii=False)}')  # recalled in another thread
     for thread, n in touched.sources:
         found[thread].add(f'"n": {n}')
     found[""] |= {f'"{key}"' for key in (*touched.keys, *(ref[5] for ref in touched.entries))}
@@ -88,7 +90,7 @@ def _blank(item: Item, row: HeldReceipt, touched: Touched, own: bool) -> Item:
     lost: dict[str, object] | None = None
     match item.kind:
         case "turn" | "recalled" | "turn noted":
-            lost = {} if (row.thread, (item.seq, item.attempt)) in touched.turns else None
+            lost = {} if (item.thread or row.thread, (item.seq, item.attempt)) in touched.turns else None
         case "question":
             lost = {} if own else None
         case "entry":

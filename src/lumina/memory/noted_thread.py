@@ -59,7 +59,10 @@ class NotedThread:
 
     async def history(self, key: str, *, about: About = "thread") -> list[Told]:
         """Every value that `key` ever had here, or in the profile (`about="subject"`), by kind, oldest first: who said
-        it, when, with which words, and what became of it. `str()` of one is a sentence."""
+        it, when, with which words, and what became of it. `str()` of one is a sentence. A temporary thread reads no
+        profile, so it has no history of one."""
+        if about == "subject" and self.temporary:
+            return []
         if about == "subject":
             deltas = await self.store.subject_deltas(self.scope.of_subject)
         else:

@@ -219,8 +219,8 @@ class _Writer:
                 pass
 
     def _provable(self, line: ReceiptLine, own: Collection[int]) -> ReceiptLine:
-        """A receipt that shows an entry of another thread cannot be rendered again without that thread: its hash goes,
-        as it does when an entry is forgotten."""
+        """A receipt that shows an entry or a passage of another thread cannot be rendered again without that thread:
+        its hash goes, as it does when an entry is forgotten."""
         receipt = Receipt.from_json(line.body)
         if receipt.base not in self._outside and not any(_is_outside(item, own) for item in receipt.items):
             return line
@@ -243,6 +243,8 @@ class _Writer:
 
 
 def _is_outside(item: Item, own: Collection[int]) -> bool:
+    if item.kind == "recalled":
+        return bool(item.thread)
     return item.kind == "entry" and item.about == "subject" and item.number not in own
 
 

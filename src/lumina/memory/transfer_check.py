@@ -264,6 +264,8 @@ def _receipt(line: ReceiptLine) -> None:
     _need((receipt.call, receipt.purpose) == (line.call, line.purpose), "body: it is the receipt of another call")
     _need(receipt.rendering <= RENDERING, "body: a newer version of Lumina has rendered it")
     _need(0 <= receipt.base < line.call, "body: its base is no earlier call")
+    # What is forgotten later is looked for in receipts as they are written.
+    _need(receipt.to_json() == line.body, "body: not written as it is stored")
 
 
 def _place(line: Line) -> tuple[int, ...]:

@@ -46,6 +46,15 @@ def test_wrong_calls_are_refused_with_what_to_do(lumina) -> None:
         assert said in done.err
 
 
+def test_a_forgotten_turn_cannot_be_asked_again_and_says_so(lumina) -> None:
+    lumina("ask", "-t", "main", "What is a receipt?")
+    lumina("forget", "turn", "1", "-t", "main", "--yes")
+    done = lumina("ask", "-t", "main", "--regenerate")
+    assert done.code == 2
+    assert "was forgotten on" in done.err
+    assert "Ask a new one" in done.err
+
+
 def test_a_chat_asks_again_and_otherwise(lumina) -> None:
     script = (
         b"What is a receipt?\n/again\n/edit What is a window?\nAnd a turn?\n"

@@ -106,3 +106,12 @@ def test_what_cannot_be_done_is_said(lumina, arguments: list[str], said: str) ->
     done = lumina(*arguments)
     assert done.code in (1, 2)
     assert said in done.err
+
+
+@pytest.mark.parametrize("output", ["", ".", "/"])
+def test_a_folder_is_no_file_to_export_to(lumina, output: str) -> None:
+    lumina("ask", "-t", "main", "What is a receipt?")
+    done = lumina("export", "main", "-o", output)
+    assert done.code == 2
+    assert "is a folder, not a file to write to" in done.err
+    assert "Nothing was exported" in done.err

@@ -264,6 +264,25 @@ async def test_a_temporary_thread_reads_and_writes_no_profile():
     assert "Paris" not in str(context.messages)
 
 
+async def test_a_correction_in_a_temporary_thread_neither_reads_nor_writes_the_profile():
+    clock, store = FixedClock(), InMemoryStore()
+    lasting = await a_thread(store, name="lasting")
+    await city(lasting, "Paris", about="subject")
+    before = await store.profile(lasting.scope.of_subject)
+    scope = lasting.scope.of_subject.thread("short")
+    info = await store.open_thread(scope, deltas=True, expires_at=clock() + timedelta(days=1), now=clock())
+    short = Thread(store=store, scope=scope, info=info, clock=clock)
+    await asked(short, "Hello")
+    for op in ("set", "retract"):
+        with pytest.raises(UsageError, match="a temporary thread keeps nothing there"):
+            await short.correct(op, "home.city", "York" if op == "set" else "", by="ann", about="subject")
+    [outcome] = await short.correct("set", "home.city", "York", by="ann")
+    assert (outcome.kind, outcome.change.about, outcome.old) == ("new", "thread", "")
+    assert await store.profile(lasting.scope.of_subject) == before
+    assert value(await lasting.profile()) == "Paris"
+    assert await short.history("home.city", about="subject") == []
+
+
 async def test_a_temporary_thread_is_gone_after_a_day(tmp_path):
     clock = FixedClock()
     short = await open_thread(tmp_path / "a.db", thread="short", temporary=True, clock=clock)

@@ -99,6 +99,7 @@ FORGERIES: list[tuple[str, dict[str, Any], str]] = [
     ("delta", {"changes": "[1]"}, "changes"),
     ("delta", {"number": 2}, "number"),
     ("receipt", {"body": '{"rendering":99}'}, "newer"),
+    ("receipt", {"body": '{"call":1,"rendering":1}'}, "body: not written as it is stored"),
     ("receipt", {"body": '{"items":7,"rendering":1}'}, "body"),
     ("event", {"body": "[]"}, "body"),
     ("event", {"seq": 2}, "seq: the line stands with another turn"),
@@ -174,6 +175,24 @@ async def test_a_thread_alone_loses_the_hash_of_what_other_threads_said() -> Non
     (shown,) = await copy.show()
     assert (shown.same, shown.forgotten) == (None, 1)
     assert (await exported(there, thread_of(thread="two"))) == file.getvalue()
+
+
+async def test_a_thread_alone_loses_the_hash_of_what_was_recalled_from_another_one() -> None:
+    store = InMemoryStore()
+    for name, question in (("trip", "Which hotel in Lisbon?"), ("today", "Which hotel did you recommend last time?")):
+        info = await store.open_thread(thread_of(thread=name), deltas=False)
+        thread = Thread(store=store, scope=thread_of(thread=name), info=info, clock=lambda: NOON)
+        await thread.record(await thread.context(question), "The Pombal hotel.")
+    file, whole = io.BytesIO(), io.BytesIO()
+    assert (await export_to(store, thread_of(thread="today"), file.write)).unproved == 1
+    assert (await export_to(store, ME, whole.write)).unproved == 0
+    there = InMemoryStore()
+    await import_from(there, ME, file)
+    info = await there.thread_info(thread_of(thread="today"))
+    (shown,) = await Thread(store=there, scope=thread_of(thread="today"), info=info).show()
+    assert shown.same is None
+    assert shown.forgotten > 0
+    assert (await exported(there, thread_of(thread="today"))) == file.getvalue()
 
 
 # Threads as they come
