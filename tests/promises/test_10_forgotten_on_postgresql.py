@@ -95,13 +95,15 @@ async def test_demand_25_a_turn_an_entry_and_a_thread_leave_no_byte(store, postg
     assert (await forget_turn(store, HERE, 2)).bytes_gone
     assert files_with(postgresql_url) == []
     await tell(store, HERE, "city", CANARY)
-    assert "turns" in files_with(postgresql_url)
+    assert "turns" in files_with(postgresql_url, f"My city is {CANARY}")
     assert (await forget_entry(store, HERE, "city")).bytes_gone
-    assert files_with(postgresql_url) == []
+    assert files_with(postgresql_url, f"My city is {CANARY}") == []
+    assert "turns" in files_with(postgresql_url), "the answer said it, too, for a reason of its own"
+    await forget_turn(store, HERE, 3)
     await tell(store, thread_of(thread="side"), "city", CANARY)
     assert (await forget_thread(store, thread_of(thread="side"))).bytes_gone
     assert files_with(postgresql_url) == []
-    assert [turn.question for turn in (await store.recent_turns(HERE, limit=1)).turns][0].startswith("My city is █")
+    assert [turn.question for turn in (await store.recent_turns(HERE, limit=9)).turns] == ["My pet is Rex.", "", ""]
 
 
 async def test_a_transaction_that_still_sees_it_is_told_of_and_can_be_waited_out(
