@@ -127,7 +127,7 @@ async def test_a_table_that_cannot_be_written_anew_is_told_of(
     await tell(store, HERE, "city", CANARY)
     monkeypatch.setattr(postgresql_scrub, "LOCK_WAIT_SECONDS", 1)
     with psycopg.connect(postgresql_url) as using:
-        using.execute("LOCK TABLE lumina.meta, lumina.states IN SHARE MODE")
+        using.execute("LOCK TABLE lumina.meta, lumina.states IN ACCESS SHARE MODE")
         assert not await finish(store), "in use"
     monkeypatch.setattr(postgresql_scrub, "LARGEST", 1 << 13)
     assert not await finish(store), "too large to keep everybody from"

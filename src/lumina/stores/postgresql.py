@@ -28,6 +28,8 @@ from lumina.memory.turns import NewTurn, Turn
 from lumina.stores.postgresql_connect import PATIENCE, connect, is_lost, parse, patiently, prepare, shown
 from lumina.stores.postgresql_runs import PostgreSQLRuns
 from lumina.stores.postgresql_scrub import scrub
+from lumina.stores.sql import forgetting, removing
+from lumina.stores.sql.held import LOCK_THREADS
 from lumina.stores.sql.keys import inside
 from lumina.stores.sql.pgvector import SCHEMA
 from lumina.stores.sql.store import SQLStore
@@ -45,6 +47,9 @@ LOCKS = {
     SubjectScope: "SELECT pg_current_xact_id()::text, (SELECT true FROM subjects WHERE tenant = :in_tenant AND "
     "subject = :in_subject FOR NO KEY UPDATE)",
 }
+# Jobs of a subject that write to its threads, too. They take these before the subject, in the order in which a write to
+# a thread does: otherwise each could wait for the other, and the server breaks that only after a second.
+OVER_THREADS = (forgetting.forget, removing.remove_expired)
 HOLD = {kind: text(statement) for kind, statement in LOCKS.items()}
 NUMBER = text("SELECT pg_current_xact_id()::text, NULL")
 OUTCOME = text("SELECT pg_xact_status(CAST(:number AS text)::xid8)")
@@ -110,6 +115,8 @@ class PostgreSQLStore(SQLStore):
     ) -> T:
         self._runs.keep()
         with self._engine.connect() as connection:
+            if work in OVER_THREADS:
+                connection.execute(LOCK_THREADS, inside(scope)).all()  # type: ignore[arg-type]
             number = _hold(connection, scope)
             done = work(connection, *args, **named)
             try:

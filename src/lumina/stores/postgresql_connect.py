@@ -215,7 +215,7 @@ def _told(url: URL, problem: BaseException) -> LuminaError:
     state, where = sqlstate(problem), shown(url)
     cause = problem.orig if isinstance(problem, DBAPIError) and problem.orig is not None else problem
     said = _one_line(str(cause), url)
-    if state in ("40001", "40P01", "23505"):
+    if state in ("40001", "40P01", "23503", "23505"):
         return Overtaken(
             f"{where}: another process changed the same rows again and again ({said}). Nothing was stored."
         )

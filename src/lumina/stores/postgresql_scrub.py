@@ -42,8 +42,15 @@ def scrub(connection: Connection) -> bool:
     """On a connection that commits each statement. Whether nothing that was deleted before is left in the files."""
     connection.execute(LOCK_WAIT, {"wait": f"{LOCK_WAIT_SECONDS}s"})
     try:
-        alone = _alone(connection)
-        return all([_rewritten(connection, table) for table in TABLES]) and alone
+        anew = gone = _alone(connection)
+        for table in TABLES:
+            try:
+                gone &= _vacuum(connection, table, anew=anew)
+            except DBAPIError as problem:
+                if sqlstate(problem) != "55P03":
+                    raise
+                anew = gone = False  # in use all the time; whoever reads one for long may well read the next
+        return gone
     finally:
         if not connection.invalidated:
             connection.execute(LOCK_WAIT, {"wait": f"{LOCK_SECONDS}s"})
@@ -60,15 +67,11 @@ def _alone(connection: Connection) -> bool:
     return True
 
 
-def _rewritten(connection: Connection, table: str) -> bool:
+def _vacuum(connection: Connection, table: str, *, anew: bool) -> bool:
+    """Whether the table was written anew."""
     size, ours = connection.execute(ABOUT, {"table": f"{SCHEMA}.{table}"}).one()
     if not ours:
         return False  # the server would skip it with no more than a warning
-    whole = size <= LARGEST
-    try:
-        connection.execute(text(f"VACUUM {'(FULL) ' if whole else ''}{SCHEMA}.{table}"))
-    except DBAPIError as problem:
-        if sqlstate(problem) != "55P03":  # in use by others all the time
-            raise
-        return False
-    return whole
+    anew = anew and size <= LARGEST
+    connection.execute(text(f"VACUUM {'(FULL) ' if anew else ''}{SCHEMA}.{table}"))
+    return anew
