@@ -5,8 +5,8 @@ writes nothing over them (measured: the last turn of a table was still in the fi
 FULL writes the table and its indexes anew, without them. It keeps everybody from the table while it does, so only
 tables up to a size are written anew; a larger one is vacuumed, and the answer is that bytes may be left.
 
-A transaction that began before keeps deleted rows alive, in a new file too; it is waited for a little. What no statement
-reaches is the write-ahead log, standbys and backups. The planner's statistics hold no text of turns
+A transaction that began before keeps deleted rows alive, in a new file too; it is waited for a little. What no
+statement reaches is the write-ahead log, standbys and backups. The planner's statistics hold no text of turns
 (`lumina.stores.migrations.vectors_on_postgresql`).
 """
 

@@ -1,4 +1,4 @@
-"""Vectors in pgvector: PostgreSQL compares them, wherever the extension is; what the suite of stores asks, it asks too."""
+"""Vectors in pgvector: PostgreSQL compares them, wherever the extension is."""
 
 import random
 from array import array
@@ -20,7 +20,8 @@ HERE = thread_of()
 BY = "two/2"
 EAST, NORTH = unit([1.0, 0.0]), unit([0.0, 1.0])
 TYPE = (
-    "SELECT typnamespace::regnamespace::text || '.' || typname FROM pg_type JOIN pg_attribute ON atttypid = pg_type.oid "
+    "SELECT typnamespace::regnamespace::text || '.' || typname FROM pg_type JOIN pg_attribute "
+    "ON atttypid = pg_type.oid "
     "WHERE attrelid = 'lumina.vectors'::regclass AND attname = 'vector'"
 )
 
@@ -100,7 +101,7 @@ async def test_bytes_become_vectors_of_the_extension_as_the_page_says(plain_post
 
 async def test_both_ways_find_the_same_in_the_same_order(store: Store, plain_postgresql_url: str) -> None:
     plain = await open_store(plain_postgresql_url)
-    chance = random.Random(7)  # noqa: S311
+    chance = random.Random(7)
     for some in (store, plain):
         for n in range(12):
             await told(some, HERE, f"question {n}", f"answer {n}")
@@ -143,7 +144,7 @@ async def test_a_superseded_or_forgotten_turn_is_not_found(store: Store, postgre
     await told(store, HERE, "a cat", "a dog")
     await told(store, HERE, "a bird", "a fish")
     ids = await ids_of(store)
-    await store.put_vectors(HERE, BY, {id: EAST for id in ids[:3]} | {ids[3]: NORTH})
+    await store.put_vectors(HERE, BY, dict.fromkeys(ids[:3], EAST) | {ids[3]: NORTH})
     again, _ = await store.begin_turn(HERE, asked("again", "a bird"), instead_of=2)
     await store.finish_turn(HERE, ended(again, "a whale"))
     assert [id for id, _ in await store.nearest(HERE, EAST, embedder=BY, before=9, limit=1)] == [ids[1]]

@@ -3,8 +3,8 @@
 Where the extension pgvector is installed, or can be by this user, the column holds its type, with no fixed number of
 dimensions, because another embedder has others. Everywhere else it holds bytes, as on SQLite, and works the same.
 
-ANALYZE keeps values of columns as samples in a table of the server, where a forget does not reach. No query looks a text
-up by its value alone, so the planner needs none of them.
+ANALYZE keeps values of columns as samples in a table of the server, where a forget does not reach. No query looks a
+text up by its value alone, so the planner needs none of them.
 """
 
 import sqlalchemy as sa
