@@ -94,7 +94,7 @@ def unpack(stored: Any) -> Vector | None:
 
 
 @cache
-def _nearest(schema: str) -> Select[Any]:
+def _nearest(schema: str) -> Select[Any, Any]:
     newest = (
         select(vectors.c.id, type_coerce(vectors.c.vector, NullType()).label("vector"))
         .where(*of_thread(vectors), vectors.c.embedder == bindparam("by"), vectors.c.id < bindparam("end"))
