@@ -137,7 +137,8 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """The URL of a real server, started for this run in a folder of its own, with a database `made` that holds the
-    tables. Its data need not outlive a crash of the machine, so it does not wait for the disk."""
+    tables, and one `plain` made by a user who may not install pgvector. Its data need not outlive a crash of the
+    machine, so it does not wait for the disk."""
     import warnings
 
     import psycopg
@@ -156,7 +157,10 @@ def postgresql_server() -> Iterator[str]:
             connection.execute("ALTER SYSTEM SET fsync = off")
             connection.execute("SELECT pg_reload_conf()")
             connection.execute("CREATE DATABASE made")
-        prepare(parse(server.get_uri("made")))
+            connection.execute("CREATE ROLE restricted LOGIN")
+            connection.execute("CREATE DATABASE plain OWNER restricted")
+        assert prepare(parse(server.get_uri("made"))) == "lumina"
+        assert prepare(parse(server.get_uri("plain")).set(username="restricted")) == ""
         yield server.get_uri()
     finally:
         server.cleanup()
@@ -185,6 +189,12 @@ def fresh_database(postgresql_server: str) -> Iterator[Callable[..., str]]:
 @pytest.fixture
 def postgresql_url(fresh_database: Callable[..., str]) -> str:
     return fresh_database()
+
+
+@pytest.fixture
+def plain_postgresql_url(fresh_database: Callable[..., str]) -> str:
+    """One without pgvector."""
+    return fresh_database("TEMPLATE plain STRATEGY file_copy")
 
 
 # Agents

@@ -15,6 +15,7 @@ from lumina.stores.sqlite import SQLiteStore
 from lumina.testing.capabilities import ALL
 from lumina.testing.document_suite import DocumentSuite
 from lumina.testing.store_suite import StoreSuite
+from lumina.testing.store_suite_vectors import VectorSuite
 
 
 class Shared(StoreSuite, DocumentSuite):
@@ -88,6 +89,18 @@ class TestPostgreSQLStore(Shared):
                 )
 
         return cut_off
+
+
+class TestPostgreSQLStoreWithoutPgvector(VectorSuite):
+    """The same column of bytes as on SQLite, where the extension cannot be had."""
+
+    capabilities = frozenset({"vectors"})
+
+    @pytest.fixture
+    async def store(self, plain_postgresql_url: str) -> AsyncIterator[Store]:
+        store = await open_store(plain_postgresql_url)
+        yield store
+        await store.close()
 
 
 def test_our_stores_can_do_all_but_what_has_no_meaning_for_them() -> None:

@@ -26,6 +26,15 @@ forget = typer.Typer(
 )  # fmt: skip
 
 LARGEST = 10_000_000
+LEFT_IN_A_FILE = (
+    "It is forgotten and nothing can find it, but another program is reading the database, so that old bytes may still "
+    "be in its log. Close the other program and run `lumina forget finish`."
+)
+LEFT_ON_A_SERVER = (
+    "It is forgotten and no query can find it, but old bytes may still be in the database's files: another program is "
+    "reading it, or a table is too large to be written anew or belongs to another user. Close the other program and "
+    "run `lumina forget finish`; for a large table see docs/how-to/forget.md."
+)
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Without a terminal it is needed.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for scripts instead of text for people.")]
 InThread = Annotated[
@@ -240,13 +249,13 @@ def _say_elsewhere(done: "Forgotten") -> None:
 
 
 def _say_bytes(gone: bool) -> int:
+    from lumina.cli.place import settings
     from lumina.cli.screen import complain, say
 
+    on_server = isinstance(settings().database, str)
     if gone:
-        say("Nothing of it is left in the database's file.", "dim")
+        left = "tables; its write-ahead log and backups keep what they hold" if on_server else "file"
+        say(f"Nothing of it is left in the database's {left}.", "dim")
         return 0
-    complain(
-        "It is forgotten and nothing can find it, but another program is reading the database, so that old bytes may "
-        "still be in its log. Close the other program and run `lumina forget finish`."
-    )
+    complain(LEFT_ON_A_SERVER if on_server else LEFT_IN_A_FILE)
     return 1

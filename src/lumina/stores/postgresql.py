@@ -27,7 +27,11 @@ from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.turns import NewTurn, Turn
 from lumina.stores.postgresql_connect import PATIENCE, connect, is_lost, parse, patiently, prepare, shown
 from lumina.stores.postgresql_runs import PostgreSQLRuns
+from lumina.stores.postgresql_scrub import scrub
+from lumina.stores.sql import forgetting, removing
+from lumina.stores.sql.held import LOCK_THREADS
 from lumina.stores.sql.keys import inside
+from lumina.stores.sql.pgvector import SCHEMA
 from lumina.stores.sql.store import SQLStore
 
 P = ParamSpec("P")
@@ -43,6 +47,9 @@ LOCKS = {
     SubjectScope: "SELECT pg_current_xact_id()::text, (SELECT true FROM subjects WHERE tenant = :in_tenant AND "
     "subject = :in_subject FOR NO KEY UPDATE)",
 }
+# Jobs of a subject that write to its threads, too. They take these before the subject, in the order in which a write to
+# a thread does: otherwise each could wait for the other, and the server breaks that only after a second.
+OVER_THREADS = (forgetting.forget, removing.remove_expired)
 HOLD = {kind: text(statement) for kind, statement in LOCKS.items()}
 NUMBER = text("SELECT pg_current_xact_id()::text, NULL")
 OUTCOME = text("SELECT pg_xact_status(CAST(:number AS text)::xid8)")
@@ -51,9 +58,9 @@ OUTCOME = text("SELECT pg_xact_status(CAST(:number AS text)::xid8)")
 class PostgreSQLStore(SQLStore):
     """A `Store` and a `DocumentStore`. Made by `PostgreSQLStore.open`, ended by `close`."""
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, vectors: str) -> None:
         self._url = url
-        self._engine = connect(url, pool=READERS + WRITERS)
+        self._engine = connect(url, pool=READERS + WRITERS).execution_options(**{SCHEMA: vectors})
         self._reading = self._engine.execution_options(**READ)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="lumina-reads")
         self._writers = [ThreadPoolExecutor(1, thread_name_prefix="lumina-writes") for _ in range(WRITERS)]
@@ -65,8 +72,7 @@ class PostgreSQLStore(SQLStore):
         """The store in the database that the URL `where` names; its tables are made, or brought up to date, if need
         be. UsageError for a URL that cannot be used, StoreError that says what to do when the database cannot be."""
         url = parse(where)
-        await asyncio.to_thread(prepare, url)
-        return cls(url)
+        return cls(url, await asyncio.to_thread(prepare, url))
 
     async def close(self) -> None:
         """Ends the connections, once what was begun is done. A turn that this store left running can from now on be
@@ -109,6 +115,8 @@ class PostgreSQLStore(SQLStore):
     ) -> T:
         self._runs.keep()
         with self._engine.connect() as connection:
+            if work in OVER_THREADS:
+                connection.execute(LOCK_THREADS, inside(scope)).all()  # type: ignore[arg-type]
             number = _hold(connection, scope)
             done = work(connection, *args, **named)
             try:
@@ -140,6 +148,13 @@ class PostgreSQLStore(SQLStore):
             raise UsageError("This store is closed. Open it again.")
         await asyncio.to_thread(self._runs.token)  # asks the server, so not on the event loop
         return await super().begin_turn(scope, new, instead_of=instead_of)
+
+    async def scrub(self) -> bool:
+        def once() -> bool:
+            with self._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+                return scrub(connection)
+
+        return await asyncio.wrap_future(self._begin(self._readers, once))
 
     def _token(self) -> str:
         return self._runs.held

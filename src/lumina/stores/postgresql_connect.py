@@ -47,6 +47,11 @@ THEIRS = text(
     "SELECT count(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace "
     "WHERE nspname = :schema AND relkind IN ('r', 'p', 'v', 'm', 'f')"
 )
+VECTORS = text(
+    "SELECT nspname FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid "
+    "JOIN pg_namespace ON pg_namespace.oid = typnamespace "
+    "WHERE attrelid = to_regclass(:vectors) AND attname = 'vector' AND typname = 'vector'"
+)
 ABOUT = text("SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')")
 
 
@@ -106,8 +111,9 @@ def connect(url: URL, *, pool: int = 0) -> Engine:
     return engine
 
 
-def prepare(url: URL) -> None:
-    """Makes the tables, or brings them up to date, if need be. Blocks: run it in a thread."""
+def prepare(url: URL) -> str:
+    """Makes the tables, or brings them up to date, if need be. Returns the schema of the type `vector` of pgvector, ""
+    when vectors are kept as bytes. Blocks: run it in a thread."""
     engine = connect(url)
     try:
         with telling(url), engine.connect() as connection:
@@ -122,6 +128,7 @@ def prepare(url: URL) -> None:
             if _revision(connection, url) != REVISIONS[-1]:
                 _upgrade(connection, url)
                 connection.commit()
+            return connection.execute(VECTORS, {"vectors": f"{SCHEMA}.vectors"}).scalar() or ""
     finally:
         engine.dispose()
 
@@ -208,7 +215,7 @@ def _told(url: URL, problem: BaseException) -> LuminaError:
     state, where = sqlstate(problem), shown(url)
     cause = problem.orig if isinstance(problem, DBAPIError) and problem.orig is not None else problem
     said = _one_line(str(cause), url)
-    if state in ("40001", "40P01", "23505"):
+    if state in ("40001", "40P01", "23503", "23505"):
         return Overtaken(
             f"{where}: another process changed the same rows again and again ({said}). Nothing was stored."
         )

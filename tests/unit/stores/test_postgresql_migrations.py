@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import LargeBinary
 
 from lumina.memory.errors import StoreError
 from lumina.stores.migrations import upgrade as upgrading
@@ -29,8 +30,11 @@ def by_hand(url: str, statement: str) -> list[tuple]:
         return cursor.fetchall() if cursor.description else []
 
 
-def test_the_migrations_make_the_tables_of_the_schema(postgresql_url: str) -> None:
-    engine = connect(parse(postgresql_url))
+@pytest.mark.parametrize("where", ["postgresql_url", "plain_postgresql_url"])
+def test_the_migrations_make_the_tables_of_the_schema(where: str, request: pytest.FixtureRequest) -> None:
+    engine = connect(parse(request.getfixturevalue(where)))
+    # pgvector's type stands for bytes, and is the only thing that differs with it.
+    engine.dialect.ischema_names = {**engine.dialect.ischema_names, "vector": LargeBinary}  # type: ignore[attr-defined]
     with engine.connect() as connection:
         found = compare_metadata(MigrationContext.configure(connection), metadata)
     engine.dispose()

@@ -14,6 +14,7 @@ from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.turns import Citation, Source, ThreadInfo, ToolRecord, Turn
 from lumina.stores import rows
 from lumina.stores.schema import (
+    TURN,
     citations,
     delta_jobs,
     deltas,
@@ -31,8 +32,8 @@ from lumina.stores.sql import events
 from lumina.stores.sql.keys import inside, of_subject, of_thread, of_turn
 from lumina.stores.sql.turns import MODEL, _select
 
-LOCK_THREADS = select(threads.c.thread).where(*of_subject(threads)).with_for_update()
-LOCK_TURNS = select(turns.c.seq).where(*of_subject(turns)).with_for_update()
+LOCK_THREADS = select(threads.c.thread).where(*of_subject(threads)).order_by(threads.c.thread).with_for_update()
+LOCK_TURNS = select(turns.c.seq).where(*of_subject(turns)).order_by(*(turns.c[name] for name in TURN)).with_for_update()
 THREADS = select(threads).where(*of_subject(threads)).order_by(threads.c.thread)
 KEYS = select(turns.c.seq, turns.c.attempt).where(*of_thread(turns)).order_by(turns.c.seq, turns.c.attempt)
 TURNS = _select(*MODEL).where(*of_thread(turns)).order_by(turns.c.seq, turns.c.attempt)

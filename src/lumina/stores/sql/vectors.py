@@ -2,8 +2,8 @@
 
 One vector a passage, by one embedder; another embedder's takes its place only when it is put. Only passages of live
 turns count, so every statement goes through `passages` and `turns`. A comparison reads the thread's own rows, newest
-first and at most `nearness.SCANNED`, as a stream: what it holds at once does not grow with the thread. A database that
-can compare by itself takes the place of `nearest` alone.
+first and at most `nearness.SCANNED`, as a stream: what it holds at once does not grow with the thread. Where PostgreSQL
+has the extension pgvector, the column is of its type and the database compares (`lumina.stores.sql.pgvector`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from lumina.memory.store import StoredPassage, VectorEnds
 from lumina.stores import checks, nearness
 from lumina.stores.passage_ids import PLACE_BITS, SEQ_BITS
 from lumina.stores.schema import THREAD, TURN, passages, threads, turns, vectors
-from lumina.stores.sql import recall
+from lumina.stores.sql import pgvector, recall
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread
 
 AT_ONCE = 500  # ids in one statement
@@ -89,6 +89,8 @@ def put(
 ) -> int:
     checks.check_text("embedder", embedder)
     packed = {id: nearness.pack(vector) for id, vector in sorted(given.items()) if 0 <= id < ALL_IDS}
+    schema = pgvector.schema_of(connection)
+    add = pgvector.adding(schema) if schema else ADD
     kept = 0
     for some in _portions(list(packed)):
         there = [id for (id,) in connection.execute(LOCK, {**inside(scope), "ids": some})]
@@ -97,17 +99,21 @@ def put(
             there = [id for id in there if id not in texts or now.get(id) == texts[id]]
         if there:
             connection.execute(DROP, {**inside(scope), "ids": there})
-            rows = [{**columns(scope), "id": id, "embedder": embedder, "vector": packed[id]} for id in there]
-            connection.execute(ADD, rows)
+            values = {id: {"given": pgvector.written(given[id])} if schema else {"vector": packed[id]} for id in there}
+            rows = [{**columns(scope), "id": id, "embedder": embedder, **values[id]} for id in there]
+            connection.execute(add, rows)
         kept += len(there)
     return kept
 
 
 def read(connection: Connection, scope: ThreadScope, ids: Sequence[int], embedder: str) -> dict[int, Vector]:
+    schema = pgvector.schema_of(connection)
+    statement = READ.with_only_columns(vectors.c.id, pgvector.sent(schema)) if schema else READ
+    unpack = pgvector.unpack if schema else nearness.unpack
     found: dict[int, Vector] = {}
     for some in _portions(sorted({id for id in ids if 0 <= id < ALL_IDS})):
-        for id, stored in connection.execute(READ, {**inside(scope), "ids": some, "by": embedder}):
-            vector = nearness.unpack(stored)
+        for id, stored in connection.execute(statement, {**inside(scope), "ids": some, "by": embedder}):
+            vector = unpack(stored)
             if vector is not None:
                 found[id] = vector
     return found
@@ -118,10 +124,13 @@ def nearest(
 ) -> list[tuple[int, float]]:
     end = min(max(before, 0), 1 << SEQ_BITS) << PLACE_BITS
     values = {**inside(scope), "by": embedder, "end": end}
+    schema = pgvector.schema_of(connection)
     wanted = max(limit, 0)
     while True:
-        rows = connection.execute(STREAM, values)
-        found = nearness.nearest(rows.partitions(), vector, wanted)
+        if schema:
+            found = pgvector.nearest(connection, schema, values, vector, wanted)
+        else:
+            found = nearness.nearest(connection.execute(STREAM, values).partitions(), vector, wanted)
         alive = _alive(connection, scope, [id for id, _ in found])
         live = [(id, cosine) for id, cosine in found if id in alive]
         if len(live) >= limit or len(found) < wanted:

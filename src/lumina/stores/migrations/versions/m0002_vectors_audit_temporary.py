@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from lumina.stores.migrations.vectors_on_postgresql import for_postgresql
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -41,3 +43,5 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "subject", "thread", "id", name=op.f("pk_vectors")),
     )
     op.add_column("threads", sa.Column("expires_at", TEXT, server_default="", nullable=False))
+    if op.get_bind().dialect.name == "postgresql":
+        for_postgresql()
