@@ -50,10 +50,13 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for scripts instead of text for people.")] = False,
 ) -> None:
-    """Measure the memory, on public data that you have or on your own conversations. Nothing is downloaded.
+    """Measure the memory, on data that you have or that it makes.
+
+    Public sets, or your own conversations; nothing is downloaded. Two to begin with:
+
+    lumina eval isolation
 
     lumina eval evidence locomo10.json --budget 2000,4000
-    lumina eval isolation
 
     The exit code is 1 when something failed that must hold on any data. docs/how-to/evaluate.md has the file formats.
     """
@@ -91,18 +94,22 @@ def _numbers(option: str, written: str) -> tuple[int, ...]:
 
 
 def _list(*, as_json: bool) -> None:
-    from lumina.cli.screen import columns, say
+    import textwrap
+
+    from lumina.cli.screen import measure, say
     from lumina.evals.scenarios import SCENARIOS
 
     if as_json:
         for each in SCENARIOS:
             say(json.dumps({"scenario": each.name, "asks": each.asks, "reads": each.reads}))
         return
-    for line in columns([(each.name, each.asks) for each in SCENARIOS]):
-        say(line)
-    say()
-    for line in columns([(each.name, each.reads or "makes its own data") for each in SCENARIOS]):
-        say(line, "dim")
+    wide = max(len(each.name) for each in SCENARIOS) + 2
+    for each in SCENARIOS:
+        asks = textwrap.wrap(f"{each.asks}?", max(measure() - wide, 30)) if measure() else [f"{each.asks}?"]
+        say(each.name.ljust(wide) + asks[0])
+        for line in asks[1:]:
+            say(" " * wide + line)
+        say(" " * wide + (f"reads {each.reads}" if each.reads else "makes its own data"), "dim")
 
 
 def _say(report: "Report") -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lumina.wiring import Threads
 
 forget = typer.Typer(
-    help="Forget something for good: an entry, a turn, a conversation, everything.", no_args_is_help=True,
+    help="Forget an entry, a turn, a conversation or everything, for good.", no_args_is_help=True,
     rich_markup_mode=None,
 )  # fmt: skip
 
@@ -53,10 +53,10 @@ def forget_entry(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Forget what is noted under a key: every value it had, and the words that it was taken from.
+    """Forget what is noted under a key, for good.
 
-    Without --about, the entry of the conversation is meant, or the one about you if the conversation has none. In the
-    turns the quoted words are blanked; the turns stay.
+    Every value it had goes, and the words that they were taken from. Without --about, the entry of the conversation is
+    meant, or the one about you if the conversation has none. In the turns the quoted words are blanked; the turns stay.
     """
     if about not in ("", "thread", "subject"):
         raise UsageError("--about is thread or subject.")
@@ -86,16 +86,20 @@ def forget_thread(
 
 @forget.command("me")
 def forget_me(yes: Yes = False, as_json: Json = False) -> None:
-    """Forget everything: all conversations, what is noted about you, documents of your own.
+    """Forget everything that is kept about you.
 
-    Documents that everybody here may search stay: `lumina docs remove` takes them away.
+    All conversations go, what is noted about you, and documents of your own. Documents that everybody here may search
+    stay: `lumina docs remove` takes them away.
     """
     raise typer.Exit(_forget(_Wanted("subject"), yes=yes, as_json=as_json))
 
 
 @forget.command("finish")
 def forget_finish() -> None:
-    """Take what was forgotten out of the database's file, where another program was still reading it."""
+    """Take forgotten bytes out of the file, where that had to wait.
+
+    It has to while another program reads the database.
+    """
     from lumina.cli.place import settings, threads_at
     from lumina.cli.working import Worker, complete
 
@@ -216,7 +220,7 @@ def _say_what(done: "Forgotten", *, before: bool) -> None:
 
     whose = f"in conversation {flat(done.thread)}" if done.thread else "about you"
     named = {
-        "entry": f"{flat(done.key)}, {whose}", "turn": f"Turn {done.seq} {whose}",
+        "entry": f"{flat(done.key)} {whose}", "turn": f"Turn {done.seq} {whose}",
         "thread": f"Conversation {flat(done.thread)}", "subject": "Everything that is kept about you",
     }[done.what]  # fmt: skip
     if not _anything(done):

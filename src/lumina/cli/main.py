@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from lumina.cli import transfer_commands
 from lumina.cli.eval_commands import evaluate
@@ -21,8 +22,19 @@ from lumina.memory.errors import LuminaError, UsageError
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
 LARGEST = 10_000_000  # for numbers that a person types
 
+ORDER = "ask chat docs threads show state forget export import reindex eval".split()
+
+
+class InOrder(TyperGroup):
+    """Commands in the order in which a person comes to need them."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return sorted(super().list_commands(ctx), key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
 app = typer.Typer(
     name="lumina",
+    cls=InOrder,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -135,8 +147,8 @@ def chat(
     """Ask again and again in one conversation.
 
     Inside, /sources, /state and /show tell where an answer comes from, /again and /edit ask the last turn again or
-    otherwise, and /help lists all such commands. Ctrl-C stops
-    an answer and keeps what has arrived; /quit or Ctrl-D leaves. Questions may come from a pipe, one a line.
+    otherwise, and /help lists all such commands. Ctrl-C stops an answer and keeps what has arrived; /quit or Ctrl-D
+    leaves. Questions may come from a pipe, one a line.
     """
     from lumina.cli.chatting import chat as run_chat
 

@@ -26,11 +26,12 @@ def reindex(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for scripts instead of text for people.")] = False,
 ) -> None:
-    """Make vectors for all conversations anew, after the embedder (LUMINA_EMBEDDER) was set or changed.
+    """Make the vectors of all conversations, or the word index, anew.
 
-    Vectors of another embedder are replaced, in small portions: stopped in between, the next call goes on from there,
-    and conversations may go on meanwhile. Until it is done, an affected conversation is searched by words alone. What
-    the embedder refuses is named, and stays findable by words. The exit code is 1 when anything was refused.
+    Needed after the embedder (LUMINA_EMBEDDER) was set or changed. Vectors of another embedder are replaced, in small
+    portions: stopped in between, the next call goes on from there, and conversations may go on meanwhile. Until it is
+    done, an affected conversation is searched by words alone. What the embedder refuses is named, and stays findable by
+    words. The exit code is 1 when anything was refused.
     """
     raise typer.Exit(_reindex(words=words, as_json=as_json))
 

@@ -58,7 +58,9 @@ def import_command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, report, and write nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Read conversations from a file: a Lumina export, OpenAI-style messages, or ChatGPT's conversations.json.
+    """Read conversations from a file, of Lumina or of another program.
+
+    A Lumina export, OpenAI-style messages, or ChatGPT's conversations.json.
 
     Nothing that is here is overwritten, and a file with a fault is refused as a whole, with the line and the reason.
     From other programs come questions and answers; source lists hidden in the answers become sources, and the report

@@ -8,10 +8,10 @@ sum is among the best. To that comes what the question says about the passage be
 for, that it asks when something was, the month or day it names. A passage that only asks gives way a little to one that
 tells. With an embedder, the cosines of passage and question count in the same three ways beside the words.
 
-Weights and reaches were chosen on three of the five conversations between people in LoCoMo's development half, looked
-at on the other two, and are one setting for people and assistants alike; docs/why/ranking.md has the figures. Only the
-passages at hand count, as neighbours and as results: the work is bounded by how many the caller has fetched, is linear
-in them, and does not grow with the thread.
+Weights and reaches were chosen on the five conversations between people in LoCoMo's development half, with none of them
+kept apart (docs/why/ranking.md has the figures and how many settings were tried). There is one setting for all; chats
+with an assistant were not measured with it. Only the passages at hand count, as neighbours and as results: the work is
+bounded by how many the caller has fetched, is linear in them, and does not grow with the thread.
 """
 
 import math

@@ -1,8 +1,10 @@
 """Vectors as bytes, and which of many are nearest to one: exact, in blocks of rows.
 
 A stored vector is float32, little endian, of length 1, so that a dot product is a cosine. With numpy a block of rows is
-one product of a matrix; without it the standard library does the same sums, some fifty times slower, so numpy comes
-with the extra that brings a local embedder. Where two are equally near the newer one comes first, on either path.
+one product of a matrix; without it the standard library does the same sums: 28 ms of processor time for a thousand
+vectors of 384 dimensions where numpy takes 0.6 (docs/why/figures.md), and four times as long for a whole search with
+its reading from SQLite. So numpy comes with the extra that brings a local embedder. Where two are equally near the
+newer one comes first, on either path.
 """
 
 import heapq

@@ -17,7 +17,7 @@ def test_an_entry_is_forgotten_and_the_turn_stays(lumina, home: Path) -> None:
     assert "--yes" in asked.err
     done = lumina("forget", "entry", "home.city", "--yes")
     assert done.code == 0, done.err
-    assert "home.city, about you is forgotten: 1 turn whose quoted words are blanked, 1 noted value" in done.out
+    assert "home.city about you is forgotten: 1 turn whose quoted words are blanked, 1 noted value" in done.out
     assert "Nothing of it is left in the database's file." in done.out
     shown = lumina("show", "main", "--text")
     assert "Zyxford" not in shown.out
@@ -75,8 +75,8 @@ def test_what_cannot_be_forgotten_says_why(lumina) -> None:
 def test_in_a_chat_it_is_shown_first_and_goes_when_it_is_confirmed(lumina) -> None:
     said = b"I live in Zyxford. What is a receipt?\n/forget home.city\n/state\n/forget home.city yes\n/state\n/forget\n"
     done = lumina("chat", "-t", "main", stdin=said)
-    assert "home.city, about you will be forgotten: " in done.out
+    assert "home.city about you will be forgotten: " in done.out
     assert "/forget home.city yes does it." in done.err
     assert done.out.count("home.city: Zyxford") == 1
-    assert "home.city, about you is forgotten: " in done.out
+    assert "home.city about you is forgotten: " in done.out
     assert "Give a key or the number of a turn" in done.err
