@@ -106,6 +106,7 @@ async def test_anothers_thread_is_as_one_that_does_not_exist(tmp_path: Path) -> 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.sampled_from(TWINS), min_size=2, max_size=4, unique=True))
 async def test_i3_hostile_names_are_only_names(names: list[str]) -> None:
+    """DEMAND Memory 6 and 7."""
     store = await open_store(None)
     scopes = [ThreadScope(tenant="t", subject=name, thread=name) for name in names]
     for at, scope in enumerate(scopes):

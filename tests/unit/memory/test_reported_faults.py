@@ -6,6 +6,7 @@ tests/rules/test_cases_are_kept.py knows of all.
 
 import copy
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -162,7 +163,7 @@ async def test_demand_19_the_window_drops_once_and_then_grows_for_several_turns(
             starts.append(context.window_start)
             await thread.record(context, "Yes.")
         drops = [n for n in range(1, len(starts)) if starts[n] != starts[n - 1]]
-        assert min(later - sooner for sooner, later in zip(drops, drops[1:], strict=False)) > MOST - AFTER_DROP
+        assert min(later - sooner for sooner, later in pairwise(drops)) > MOST - AFTER_DROP
         assert all(n + 1 - starts[n] == AFTER_DROP for n in drops), "a drop leaves room"
 
 
