@@ -104,6 +104,7 @@ class TestPostgreSQLStoreWithoutPgvector(VectorSuite):
 
 
 def test_our_stores_can_do_all_but_what_has_no_meaning_for_them() -> None:
+    """DEMAND Memory 9: one suite for every store, and none may leave out what is about scopes."""
     absent = {one.__name__: ALL - one.capabilities for one in (TestInMemoryStore, TestSQLiteStore, TestPostgreSQLStore)}
     assert absent == {
         "TestInMemoryStore": {"several processes"}, "TestSQLiteStore": set(), "TestPostgreSQLStore": set(),

@@ -75,7 +75,7 @@ def test_what_was_sent_is_printed_byte_for_byte_and_a_closed_pipe_ends_quietly(l
     reader, writer = os.pipe()
     os.close(reader)
     gone = subprocess.run(
-        [sys.executable, "-m", "lumina", "show"], stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=60
+        [sys.executable, "-m", "lumina", "show"], stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=300
     )
     os.close(writer)
     assert gone.stderr == b""

@@ -3,11 +3,13 @@
 A real process answers a turn on SQLite and kills itself at a point of its work; another one opens the database.
 """
 
+import asyncio
 import json
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +25,7 @@ from lumina.testing import ScriptedModel, ScriptedNotes
 ANSWER = "The cache keeps up to 128 results [1].\n\nThen the least recently used result is dropped [1]."
 NOTE = json.dumps({"ops": [{"op": "set", "key": "home.city", "value": "York", "quote": "I live in York"}]})
 QUESTION = "How large is the cache? I live in York."
+FOR_EVER = 120  # seconds; a turn that nobody takes up would be followed without end
 
 CHILD = """
 import asyncio, os, signal, sys
@@ -124,6 +127,12 @@ async def test_d1_d2_d3_after_kill_9(tmp_path, point, reason):
         jobs = [status for (status,) in connection.execute("SELECT status FROM delta_jobs")]
     assert jobs == ([] if reason else [LEFT.get(point, "waiting")])
 
+    async with asyncio.timeout(FOR_EVER):
+        await all_is_there_once(path, point, reason)
+
+
+async def all_is_there_once(path: Path, point: str, reason: str) -> None:
+    """What another process finds, and what it makes of it."""
     scope = ThreadScope(tenant="local", subject="me", thread="main")
     store = await open_store(path)
     asked: list[int] = []

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -36,8 +37,8 @@ class InMemoryState(InMemoryForgetting):
         thread = self._look(scope)
         if thread is None:
             return []
-        live = {key for key in thread.jobs if not thread.turns[key].page.superseded}
-        return [thread.jobs[key] for key in sorted(live) if thread.jobs[key].status in statuses]
+        asked = [(key, job) for key, job in thread.jobs.items() if job.status in statuses]
+        return [job for key, job in sorted(asked, key=itemgetter(0)) if not thread.turns[key].page.superseded]
 
     def _job(self, scope: ThreadScope, seq: int, attempt: int) -> tuple[KeptThread, DeltaJob]:
         thread = self._look(scope)

@@ -146,14 +146,20 @@ def _thread_lines(name: str, thread: KeptThread) -> Iterator[Line]:
     for (seq, attempt), one in thread.passages.values():
         line = PassageLine(seq=seq, attempt=attempt, part=one.part, start=one.start, end=one.end)
         passages.setdefault((seq, attempt), []).append(line)
+    deltas: dict[Key, list[tuple[int, AppliedDelta]]] = {}
+    for seq, attempt, correction in sorted(thread.deltas):
+        found = thread.deltas[seq, attempt, correction]
+        deltas.setdefault((seq, attempt), []).append((correction, found))
     for key in sorted(thread.turns):
         if thread.turns[key].turn.status != "running":
-            yield from _turn_lines(thread, key, passages.get(key, []))
+            yield from _turn_lines(thread, key, passages.get(key, []), deltas.get(key, []))
     for body in thread.logs.get((0, 0), ()):
         yield EventLine(seq=0, attempt=0, body=body)
 
 
-def _turn_lines(thread: KeptThread, key: Key, passages: list[PassageLine]) -> Iterator[Line]:
+def _turn_lines(
+    thread: KeptThread, key: Key, passages: list[PassageLine], deltas: list[tuple[int, AppliedDelta]]
+) -> Iterator[Line]:
     kept = thread.turns[key]
     turn, page = kept.turn, kept.page
     of: dict[str, Any] = {"seq": key[0], "attempt": key[1]}
@@ -172,9 +178,7 @@ def _turn_lines(thread: KeptThread, key: Key, passages: list[PassageLine]) -> It
         yield CitationLine(**of, **asdict(citation))
     if job := thread.jobs.get(key):
         yield DeltaJobLine(**asdict(job))
-    mine = {correction: delta for (*place, correction), delta in thread.deltas.items() if tuple(place) == key}
-    for correction in sorted(mine):
-        delta = mine[correction]
+    for correction, delta in deltas:
         yield DeltaLine(**of, correction=correction, number=delta.number, changes=delta.changes)
     for call in sorted(kept.receipts):
         yield ReceiptLine(**asdict(kept.receipts[call]))

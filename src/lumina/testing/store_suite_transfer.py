@@ -107,7 +107,7 @@ class TransferSuite(Capable):
     """`export_rows` and `import_rows`, through `lumina.memory.transfer`."""
 
     async def test_an_import_of_an_export_exports_the_same_bytes(self, store: Store) -> None:
-        """DEMAND 31, M1: import(export(x)) == x. A copy under another subject differs in the header alone."""
+        """DEMAND Memory 31, M1: import(export(x)) == x. A copy under another subject differs in the header alone."""
         await lived_in(store)
         await lived_in(store, thread_of(thread="other"), 1)
         await store.open_thread(thread_of(thread="unasked"), deltas=False)

@@ -7,8 +7,10 @@ import pytest
 
 from lumina.memory.embedding import Vector, dot, unit
 from lumina.memory.errors import UsageError
+from lumina.memory.forgotten import forget_entry, forget_turn
 from lumina.memory.scope import TenantScope
 from lumina.memory.store import Store
+from lumina.memory.thread import Thread
 from lumina.testing.capabilities import Capable, needs
 from lumina.testing.store_examples import HOSTILE, subject_of, thread_of, told
 
@@ -93,7 +95,7 @@ class VectorSuite(Capable):
         assert len(await store.nearest(HERE, towards(0), embedder=ONE, before=1 << 40, limit=99)) == 8
 
     async def test_vectors_of_two_embedders_are_never_compared(self, store: Store) -> None:
-        """DEMAND 30: other dimensions, or another model of the same ones."""
+        """DEMAND Memory 30: other dimensions, or another model of the same ones."""
         await told(store, HERE, "a cat", "a dog")
         await told(store, HERE, "a bird", "a fish")
         ids = await ids_of(store)
@@ -157,3 +159,22 @@ class VectorSuite(Capable):
             assert await store.vectors(scope, [first], embedder=ONE) == {first: towards(at)}
             ((id, cosine),) = await store.nearest(scope, towards(at), embedder=ONE, before=9, limit=9)
             assert (id, cosine) == (first, pytest.approx(1.0, abs=1e-6))
+
+    @needs("forget")
+    async def test_d11_a_vector_goes_with_the_words_that_it_was_made_of(self, store: Store) -> None:
+        """A turn's with the turn, and with a masked quote those of its turn; every other stays."""
+        said = ("My city is York.", "My car is a Golf.", "My dog is Rex.")
+        for question in said:
+            await told(store, HERE, question, "Noted.", delta=True)
+        ids = await ids_of(store)
+        given = {id: towards(at) for at, id in enumerate(ids)}
+        assert await store.put_vectors(HERE, ONE, given) == len(given) == 6
+        await forget_turn(store, HERE, 1)
+        thread = Thread(store=store, scope=HERE, info=await store.thread_info(HERE))
+        op = {"op": "set", "key": "car", "value": "Golf", "quote": "My car is a Golf"}
+        await thread.apply({"ops": [op]}, seq=2)
+        assert (await forget_entry(store, HERE, "car")).masked == 1
+        left = await store.vectors(HERE, ids, embedder=ONE)
+        assert left == {id: given[id] for id in ids[4:]}
+        assert [id for id, _ in await store.nearest(HERE, towards(0), embedder=ONE, before=9, limit=9)] == ids[4:]
+        assert [one.id for one in await store.without_vectors(HERE, limit=9)] == ids[2:4], "made anew, of what is left"

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
 from lumina.agent.events import to_json
 from lumina.memory.errors import DoesNotFit, NotFound, TurnConflict, UsageError
@@ -306,3 +307,18 @@ async def test_a_model_of_its_own_name_stands_in_the_receipt(make_agent, scope):
     await (await agent.ask(scope, "Is it?")).ended()
     [shown] = [call for call in await (await agent.thread(scope)).show(1) if call.receipt.purpose == "answer"]
     assert shown.receipt.model == "parrot"
+
+
+@pytest.mark.parametrize("budget", [1000, 8000])
+async def test_a_run_is_sent_all_of_its_own_calls_and_results_whatever_the_budget(make_agent, scope, budget):
+    """DEMAND Memory 16 and 36: the budget is for what came before; nothing of the run itself is cut or folded."""
+    calls = [Call("web_search", {"query": f"cache {n}"}) for n in range(5)]
+    agent = make_agent(["Hello. " * 200, *calls, "Done."])
+    await (await agent.ask(scope, "Hello?", budget=budget)).ended()
+    await (await agent.ask(scope, "How large is the cache?", budget=budget)).ended()
+    for made, request in enumerate(agent.desk.model.requests[1:]):
+        parts = [part for message in request.messages for part in message.parts]
+        called = [part.tool_call_id for part in parts if isinstance(part, ToolCallPart)]
+        answered = [part.tool_call_id for part in parts if isinstance(part, ToolReturnPart)]
+        assert called == answered
+        assert len(called) == made

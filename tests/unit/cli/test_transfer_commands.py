@@ -14,7 +14,7 @@ def ask(lumina, *questions: str, thread: str = "main") -> None:
 def test_an_export_elsewhere_verifies_and_exports_the_same_bytes(
     lumina, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DEMAND 31: what the model saw renders again, byte for byte, in another instance with another secret."""
+    """DEMAND Memory 31: what the model saw renders again, byte for byte, in another instance with another secret."""
     ask(lumina, "I live in Paris. How does Lumina remember?", "What is a receipt?")
     ask(lumina, "And what is a delta?", thread="second")
     first, one, again = tmp_path / "all.jsonl", tmp_path / "one.jsonl", tmp_path / "again.jsonl"

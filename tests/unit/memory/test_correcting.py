@@ -26,7 +26,7 @@ def said(key, value, quote, **more):
 
 
 async def test_a_correction_replaces_and_says_by_whom_and_why_and_another_one_undoes_it(thread):
-    """DEMAND 26 and 2: the slot is never empty in between."""
+    """DEMAND Memory 26 and 2: the slot is never empty in between."""
     await told(thread, "I live in Paris", said("home.city", "Paris", "I live in Paris"))
     [outcome] = await thread.correct("set", "home.city", "York", by="Ann", why="a slip")
     assert (outcome.kind, outcome.old) == ("replaces", "Paris")
@@ -60,7 +60,7 @@ async def test_what_a_later_question_says_replaces_a_correction_and_an_earlier_t
 
 
 async def test_corrections_at_once_are_all_kept_each_with_a_number_of_its_own(thread):
-    """DEMAND 28. The number of one that comes second is taken, or the state has changed: it goes again."""
+    """DEMAND Memory 28. The number of one that comes second is taken, or the state has changed: it goes again."""
     await told(thread, "hello")
     await asyncio.gather(*(thread.correct("set", f"k{n}", f"v{n}", by="Ann") for n in range(8)))
     deltas = await thread.store.deltas(thread.scope)
@@ -115,7 +115,7 @@ async def test_a_correction_goes_where_the_key_stands(thread):
 
 
 async def test_open_closed_open_is_three_rows_and_the_last_stands(thread):
-    """DEMAND 5."""
+    """DEMAND Memory 5."""
     for n, status in enumerate(("open", "closed", "open")):
         await told(thread, f"it is {status} ({n})", said("account.status", status, f"it is {status}"))
     rows = await thread.history("account.status")
@@ -128,7 +128,7 @@ async def test_open_closed_open_is_three_rows_and_the_last_stands(thread):
 
 
 async def test_repeating_a_fact_leaves_one_value_with_a_growing_list_of_evidence(thread):
-    """DEMAND 11."""
+    """DEMAND Memory 11."""
     for n in range(6):
         await told(thread, f"I live in Paris ({n})", said("home.city", "Paris", "I live in Paris"))
     [row] = await thread.history("home.city")

@@ -146,7 +146,7 @@ async def test_a_question_whose_vector_is_late_is_sought_by_words(store, monkeyp
 
 
 async def test_a_changed_embedder_is_detected_and_reindex_mends(store) -> None:
-    """DEMAND 30: lexical recall keeps working, nothing is lost, dimensions never mix."""
+    """DEMAND Memory 30: lexical recall keeps working, nothing is lost, dimensions never mix."""
     old, new = HashedWords(dimensions=512, same=SAME), HashedWords(dimensions=256, same=SAME)
     await filled(store, old)
     counts = await store.embedders(HERE)

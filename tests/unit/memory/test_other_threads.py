@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -68,6 +69,17 @@ async def test_no_word_of_another_subject_is_ever_recalled(store: Store):
     mine = await opened(store, "today", other_threads=True)
     await say(mine, "Hello", "Hello!")
     assert "Pombal" not in await sent(mine, "Which hotel in Lisbon did you recommend last time?")
+
+
+async def test_what_was_said_in_a_temporary_thread_is_recalled_in_no_other(store: Store):
+    scope = ThreadScope(tenant="local", subject="ada", thread="secret")
+    clock = FixedClock()
+    info = await store.open_thread(scope, deltas=False, expires_at=clock() + timedelta(days=1), now=clock())
+    secret = Thread(store=store, scope=scope, info=info, clock=clock)
+    await say(secret, "Which hotel in Lisbon?", "I recommend the Pombal hotel.")
+    now = await opened(store, "today", other_threads=True)
+    await say(now, "Hello", "Hello!")
+    assert "Pombal" not in await sent(now, "Which hotel in Lisbon did you recommend last time?")
 
 
 async def test_a_thread_that_may_not_leave_reads_no_other_and_recall_off_reads_nothing(store: Store):

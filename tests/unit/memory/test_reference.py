@@ -79,9 +79,10 @@ def test_the_phrase_is_the_one_that_stands_first_in_the_question():
 @pytest.mark.parametrize("text", ["did you ", "du hast ", "what is ", "以前", "the ", "à"])
 def test_a_long_question_is_matched_in_bounded_time(text: str):
     def seconds(times: int) -> float:
-        started = time.perf_counter()
+        started = time.process_time()
         pointing_phrase(text * times)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(1000)
-    assert seconds(1_000_000 // len(text)) < 2.0
+    most = 1_000_000 // len(text)
+    assert min(seconds(most) for _ in range(2)) < 40 * max(min(seconds(most // 8) for _ in range(3)), 0.02)

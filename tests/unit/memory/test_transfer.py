@@ -129,6 +129,17 @@ async def test_promise_6_a_change_that_its_voice_may_not_make_is_refused(file) -
             )
 
 
+@pytest.mark.parametrize(("field", "forged"), [("end", 100_000), ("start", -1), ("seq", 9)])
+async def test_promise_6_a_change_whose_quote_stands_nowhere_is_refused(file, field: str, forged: int) -> None:
+    """Offsets beyond the words, before them, and in a turn that is not there."""
+    at, line = next((n, json.loads(line)) for n, line in enumerate(file) if b'\\"quote\\"' in line)
+    changes = json.loads(line["changes"])
+    changes[0]["quote"][field] = forged
+    body = json.dumps(changes, sort_keys=True, separators=(",", ":"))
+    with pytest.raises(UsageError, match="changes: a quote does not lie within"):
+        await imported(InMemoryStore(), ME, resealed([*file[:at], changed(file[at], changes=body), *file[at + 1 :]]))
+
+
 async def test_a_line_that_says_a_thing_twice_is_refused(file) -> None:
     twice = file[1].replace(b'{"kind"', b'{"kind":"subject","kind"')
     with pytest.raises(UsageError, match=r"Line 2 .* not written as an export writes it"):

@@ -183,7 +183,7 @@ asyncio.run(main())
 
 def test_a_store_that_nobody_closed_does_not_keep_the_process(tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", FORGOTTEN, tmp_path / "a.db"], capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", FORGOTTEN, tmp_path / "a.db"], capture_output=True, text=True, timeout=300,
         env={**os.environ, "PYTHONPATH": SOURCE},
     )  # fmt: skip
     assert (ran.returncode, ran.stdout) == (0, "done\n"), ran.stderr

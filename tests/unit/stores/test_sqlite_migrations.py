@@ -1,5 +1,6 @@
 """Case M1: the schema is brought up to date all at once or not at all, by one of those who open the file."""
 
+import asyncio
 import os
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from lumina.memory.errors import StoreError
+from lumina.memory.thread import Thread
 from lumina.stores import sqlite_connect
 from lumina.stores.migrations import upgrade as upgrading
 from lumina.stores.schema import REVISIONS, metadata
@@ -139,3 +141,100 @@ async def test_a_newer_schema_is_refused_and_left_untouched(path: Path) -> None:
 
 def content(path: Path) -> bytes:
     return path.read_bytes()
+
+
+def at_revision(path: Path, revision: str) -> None:
+    """A new file with the tables of an older version."""
+    path.parent.mkdir(parents=True)
+    engine = sqlite_connect.connect(path)
+    with engine.execution_options(**sqlite_connect.WRITE).begin() as connection:
+        upgrading.upgrade(connection, revision)
+    engine.dispose()
+
+
+OLD_ROWS = {
+    "subjects": {"number": 2},
+    "threads": {"thread": "main", "handle": 1, "title": "Old", "deltas": 0, "turns": 2, "sources": 0, "number": 2,
+                "running": 0, "running_attempt": 0, "owner": "", "asked_at": "2026-11-30T12:00:00+00:00"},
+}  # fmt: skip
+
+
+def fill(path: Path) -> None:
+    """Two turns as the first version has kept them."""
+    turn = {
+        "thread": "main", "attempt": 1, "status": "complete", "reason": "", "searched": "not needed",
+        "asked_at": "2026-11-30T12:00:00+00:00", "zone": "UTC", "day": "2026-11-30", "superseded": 0,
+        "window_start": 1, "forgotten": "", "cited": "[]", "followups": "[]", "usage": "{}", "exchanges": "[]",
+        "answer": "It is.",
+    }  # fmt: skip
+    turns = [{**turn, "seq": n, "number": n, "client_id": f"c{n}", "question": f"Old question {n}?"} for n in (1, 2)]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE counters SET last = 1 WHERE name = 'thread'")
+        for table, values in [*OLD_ROWS.items(), *(("turns", values) for values in turns)]:
+            row = {"tenant": "local", "subject": "me", **values}
+            places = ", ".join("?" * len(row))
+            connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", list(row.values()))
+
+
+@pytest.mark.parametrize("revision", REVISIONS[:-1])
+async def test_m1_a_file_of_an_older_version_is_brought_up_to_date_with_all_that_it_holds(
+    path: Path, revision: str
+) -> None:
+    at_revision(path, revision)
+    fill(path)
+    store = await SQLiteStore.open(path)
+    thread = Thread(store=store, scope=thread_of(), info=await store.open_thread(thread_of(), deltas=False))
+    context = await thread.context("And now?")
+    sent = ["Old question 1?", "It is.", "Old question 2?", "It is.", "And now?"]
+    assert [message.content for message in context.messages] == sent
+    assert (await thread.record(context, "It is, still.")).seq == 3
+    await store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(REVISIONS[-1],)]
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from lumina.stores import sqlite_connect
+
+left = int(sys.argv[2])
+
+
+@event.listens_for(Engine, "before_cursor_execute")
+def counted(connection, cursor, statement, *_):
+    global left
+    if statement.lstrip().split()[0] in ("CREATE", "ALTER", "INSERT", "UPDATE", "DROP"):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+sqlite_connect.prepare(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("statements", [0, 1, 3])
+async def test_m1_a_kill_between_two_statements_of_a_migration_leaves_the_older_version(
+    path: Path, statements: int
+) -> None:
+    at_revision(path, REVISIONS[-2])
+    fill(path)
+    tables = tables_of(path)
+    arguments = [sys.executable, "-c", KILLED, str(path), str(statements)]
+    child = await asyncio.to_thread(subprocess.run, arguments, env={**os.environ, "PYTHONPATH": SOURCE}, timeout=300)
+    assert child.returncode == -9
+    assert tables_of(path) == tables
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(REVISIONS[-2],)]
+    store = await SQLiteStore.open(path)
+    assert [turn.question for turn in (await store.recent_turns(thread_of(), limit=9)).turns][-1] == "Old question 2?"
+    await store.close()
+
+
+def tables_of(path: Path) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()

@@ -53,6 +53,7 @@ asyncio.run(main())
 
 
 def test_c5_four_processes_lose_no_turn(tmp_path: Path) -> None:
+    """DEMAND Memory 27."""
     file = tmp_path / "lumina.db"
     children = [
         subprocess.Popen(

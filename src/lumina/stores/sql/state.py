@@ -29,11 +29,10 @@ JOBS = (
     .join_from(delta_jobs, turns, and_(*(delta_jobs.c[name] == turns.c[name] for name in TURN)))
     .where(
         *of_thread(delta_jobs),
-        delta_jobs.c.status.in_(bindparam("statuses", expanding=True)),
+        delta_jobs.c.status == bindparam("in_status"),
         turns.c.superseded != 1,
     )
-    .order_by(delta_jobs.c.seq, delta_jobs.c.attempt)
-)
+)  # in no order: asked for one, SQLite walks along all jobs of the thread
 ONE_JOB = select(delta_jobs).where(*of_turn(delta_jobs))
 ON_JOB = update(delta_jobs).where(*of_turn(delta_jobs))
 ANSWERED = ON_JOB.where(delta_jobs.c.status == "waiting").values(status="answered", answer=bindparam("new_answer"))
@@ -100,11 +99,13 @@ def _snapshot(
 
 
 def jobs(connection: Connection, scope: ThreadScope, statuses: tuple[DeltaStatus, ...]) -> list[DeltaJob]:
+    # One status at a time: each is a short walk along the index, however many turns were noted.
     found: list[DeltaJob] = []
-    for row in connection.execute(JOBS, {**inside(scope), "statuses": list(statuses)}):
-        with suppress(rows.Damaged):  # its turn stays as not noted, and holds up no other
-            found.append(rows.delta_job(row))
-    return found
+    for status in dict.fromkeys(statuses):
+        for row in connection.execute(JOBS, {**inside(scope), "in_status": status}):
+            with suppress(rows.Damaged):  # its turn stays as not noted, and holds up no other
+                found.append(rows.delta_job(row))
+    return sorted(found, key=lambda job: (job.seq, job.attempt))
 
 
 def _job(connection: Connection, scope: ThreadScope, seq: int, attempt: int) -> DeltaJob:
