@@ -5,11 +5,7 @@ Canaries are planted through the public API in everything that a person, a model
 forgotten, and every row of every table and every byte of the files is searched.
 """
 
-import asyncio
-import json
 import sqlite3
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -21,109 +17,25 @@ from hypothesis import strategies as st
 from lumina.agent.events import from_json
 from lumina.agent.ports import NewDocument, PassageSpan
 from lumina.memory.delta import load_changes
-from lumina.memory.errors import NotFound, TurnConflict
-from lumina.memory.forgotten import finish, forget_entry, forget_subject, forget_thread, forget_turn
-from lumina.memory.passages import passages_of
-from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.state import State, fold
-from lumina.memory.store import Store
-from lumina.memory.thread import Thread
-from lumina.memory.turns import Citation, Message, NewSource, ToolCall, ToolRecord, Turn, TurnEnd
+from lumina.memory.errors import NotFound
+from lumina.memory.forgotten import forget_entry, forget_subject, forget_thread, forget_turn
+from lumina.memory.state import fold
 from lumina.memory.words import forms
 from lumina.stores.in_memory import InMemoryStore
 from lumina.stores.sqlite import SQLiteStore
-from lumina.testing import Call, ScriptedModel, ScriptedNotes
-
-ME = SubjectScope(tenant="local", subject="me")
-MAIN, SIDE = ME.thread("main"), ME.thread("side")
-
-
-# What is searched
-
-
-def rows_of(path: Path) -> str:
-    """Every row of every table, the full-text index's own ones too, as one text."""
-    found: list[str] = []
-    with closing(sqlite3.connect(path)) as connection:
-        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        for table in tables:
-            found += [f"{table}: {row!r}" for row in connection.execute(f'SELECT * FROM "{table}"')]
-    return "\n".join(found).lower()
-
-
-def bytes_of(folder: Path) -> bytes:
-    """The database, its log, its index of the log, and the folder of who is running."""
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
-    return b"\n".join(file.read_bytes() for file in files).lower()
-
-
-def kept_in(store: InMemoryStore) -> str:
-    return repr(store._subjects).lower() + repr(store._documents).lower()
-
-
-# What is planted
-
-
-async def thread_at(store: Store, scope: ThreadScope) -> Thread:
-    return Thread(store=store, scope=scope, info=await store.open_thread(scope, deltas=True))
-
-
-async def play(
-    thread: Thread, question: str, answer: str, *, ops: list[dict] | None = None, extra: str = "", title: str = ""
-) -> Turn:
-    """A turn as the agent holds it: begun, sent, searched, ended, noted. `extra` stands in every field that the turn
-    has besides question and answer."""
-    store, scope = thread.store, thread.scope
-    turn, _ = await thread.begin(question)
-    context = await thread.context(question, instructions="Be brief.", turn=turn, look_back=True)
-    body = {"thread": scope.thread, "turn": turn.seq}
-    started = {**body, "kind": "turn.started", "attempt": 1, "question": question}
-    await store.append_events(scope, turn.seq, 1, [json.dumps(started)])
-    await store.append_events(scope, 0, 0, [json.dumps(started)])
-    citations: tuple[Citation, ...] = ()
-    cited: tuple[int, ...] = ()
-    if extra:
-        source = await store.register_source(scope, turn.seq, 1, NewSource(
-            locator=f"https://{extra}.example/a", url=f"https://{extra}.example/a", title=f"About {extra}",
-            host=f"{extra}.example", depth="page", text=f"A page about {extra}.",
-        ))  # fmt: skip
-        cited = (source.n,)
-        citations = (Citation(
-            n=source.n, position=0, sentence_start=0, sentence_end=len(answer), digest=source.digest,
-            passage=((0, 6),), score=0.5, checkable=True, missing=(("name", extra),),
-        ),)  # fmt: skip
-        await store.add_tool_call(scope, turn.seq, 1, ToolRecord(
-            index=0, call=1, id="c1", name="web_search", arguments=json.dumps({"query": extra}),
-            result=json.dumps({"text": extra}), said=f"Looking for {extra}.",
-        ))  # fmt: skip
-    pieces = [answer[: len(answer) // 2], answer[len(answer) // 2 :]]
-    events = [{**body, "kind": "text", "text": piece} for piece in pieces]
-    events += [{**body, "kind": "search.started", "query": extra, "provider": "p"}] if extra else []
-    events += [{**body, "kind": "turn.finished", "status": "complete", "reason": extra}]
-    await store.finish_turn(scope, TurnEnd(
-        seq=turn.seq, attempt=1, answer=answer, status="complete", reason=extra, cited=cited, citations=citations,
-        searched="found" if extra else "not needed", window_start=context.window_start, delta="waiting",
-        passages=passages_of(question, answer), usage=json.dumps({extra or "input": 1}),
-        events=tuple(map(json.dumps, events)),
-        exchanges=(
-            Message(role="assistant", content=extra, tool_calls=(ToolCall(id="x", name="f", arguments=f'"{extra}"'),)),
-            Message(role="tool", content=extra, tool_call_id="x"),
-        ) if extra else (),
-    ))  # fmt: skip
-    if ops is not None:
-        await thread.delta_request(turn.seq)
-        reply = {"ops": ops, "title": title, "followups": [f"What of {extra}?"] if extra else []}
-        noting = await thread.apply(reply, seq=turn.seq)
-        told = [{**body, "kind": "state.changed", "op": o.change.op, "key": o.change.key, "about": o.change.about,
-                 "old": o.old or None, "new": o.change.value, "quote": "", "said_by": "user"}
-                for o in noting.outcomes]  # fmt: skip
-        told += [{**body, "kind": "title", "title": title}] if title else []
-        await store.append_events(scope, 0, 0, [json.dumps(event) for event in told])
-    return turn
-
-
-def fact(key: str, value: str, quote: str, about: str = "thread") -> dict:
-    return {"op": "set", "key": key, "value": value, "quote": quote, "about": about}
+from support.forgetting import (
+    MAIN,
+    ME,
+    SIDE,
+    bytes_of,
+    fact,
+    kept_in,
+    next_contexts,
+    play,
+    rows_of,
+    thread_at,
+    verified,
+)
 
 
 @pytest.fixture
@@ -131,32 +43,6 @@ async def store(tmp_path: Path) -> AsyncIterator[SQLiteStore]:
     store = await SQLiteStore.open(tmp_path / "lumina.db")
     yield store
     await store.close()
-
-
-async def next_contexts(thread: Thread, count: int = 5) -> str:
-    """What the next contexts send, and what the delta step is asked."""
-    told: list[str] = []
-    for n in range(count):
-        question = f"What did you say earlier about my city, option {n}?"
-        context = await thread.context(question, instructions="Be brief.", look_back=True)
-        told += [message.content for message in context.messages]
-        await thread.record(context, f"Nothing, {n}.")
-        request = await thread.delta_request()
-        told += [message.content for message in request.messages] if request else []
-        await thread.apply({"ops": []})
-    return "\n".join(told).lower()
-
-
-async def verified(thread: Thread, turns: int) -> int:
-    """Shows every call of every turn again: none differs from what was sent. How many parts are forgotten."""
-    forgotten = 0
-    for seq in range(1, turns + 1):
-        for call in await thread.show(seq):
-            assert call.same is not False
-            assert (call.same is None) == (call.forgotten > 0)
-            assert (call.receipt.sent == "") == (call.forgotten > 0), "a hash would prove a guess right"
-            forgotten += call.forgotten
-    return forgotten
 
 
 # The four widths
@@ -359,175 +245,3 @@ async def test_forget_never_revives(values: list[str], data: st.DataObject) -> N
         entry = (await thread.state()).get("home.city")
         alive = newest if newest in left and newest == len(values) else 0
         assert (entry.value if entry else "") == (values[alive - 1] if alive else "")
-
-
-# Races and kills
-
-WRITER = """
-import asyncio, sys
-from pathlib import Path
-from lumina.memory import noting
-from lumina.memory.errors import LuminaError
-from lumina.memory.scope import ThreadScope
-from lumina.stores.sqlite import SQLiteStore
-
-path, reply = sys.argv[1:]
-scope = ThreadScope(tenant="local", subject="me", thread="main")
-
-async def main():
-    store = await SQLiteStore.open(Path(path))
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for seq in range(1, 13):
-        try:
-            await noting.ask(store, scope, seq=seq)
-            await noting.take(store, scope, reply.replace("SEQ", str(seq)), seq=seq)
-        except LuminaError as error:
-            pass
-    await store.close()
-
-asyncio.run(main())
-"""
-
-
-async def test_d11_another_process_that_is_noting_brings_nothing_back(tmp_path: Path) -> None:
-    path = tmp_path / "lumina.db"
-    store = await SQLiteStore.open(path)
-    thread = await thread_at(store, MAIN)
-    for seq in range(1, 13):
-        await play(thread, f"My note{seq} is zyx{seq}q.", "Ok.")
-    op = {"op": "set", "key": "noteSEQ", "value": "zyxSEQq", "quote": "My noteSEQ is zyxSEQq"}
-    reply = json.dumps({"ops": [op], "title": "zyxSEQq", "followups": ["zyxSEQq?"]})
-    arguments = [sys.executable, "-c", WRITER, str(path), reply]
-    pipe = asyncio.subprocess.PIPE
-    child = await asyncio.create_subprocess_exec(*arguments, stdin=pipe, stdout=pipe, stderr=pipe)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    await child.stdout.readline()
-    child.stdin.write(b"\n")
-    for seq in range(2, 13, 2):
-        await forget_turn(store, MAIN, seq)
-    _, errors = await child.communicate()
-    assert child.returncode == 0, errors
-    rows = rows_of(path)
-    assert [seq for seq in range(2, 13, 2) if f"zyx{seq}q" in rows] == []
-    assert [seq for seq in range(1, 13, 2) if f"zyx{seq}q" not in rows] == []
-    assert await finish(store)
-    await store.close()
-    assert [seq for seq in range(2, 13, 2) if f"zyx{seq}q".encode() in bytes_of(tmp_path)] == []
-
-
-KILLED = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from sqlalchemy import event
-from lumina.memory.forgotten import forget_turn
-from lumina.memory.scope import ThreadScope
-from lumina.stores.sqlite import SQLiteStore
-
-path, limit = sys.argv[1], int(sys.argv[2])
-count = 0
-
-async def main():
-    store = await SQLiteStore.open(Path(path))
-
-    def counted(connection, cursor, statement, parameters, context, many):
-        global count
-        if statement.split()[0] in ("UPDATE", "DELETE", "INSERT"):
-            count += 1
-            if count > limit:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    event.listen(store._engine, "before_cursor_execute", counted)
-    await forget_turn(store, ThreadScope(tenant="local", subject="me", thread="main"), 2)
-    print(count)
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.parametrize("limit", [0, 3, 9, 15, 999])
-async def test_d11_a_kill_between_two_statements_leaves_all_or_nothing(tmp_path: Path, limit: int) -> None:
-    path = tmp_path / "lumina.db"
-    store = await SQLiteStore.open(path)
-    thread = await thread_at(store, MAIN)
-    await play(thread, "Hello there.", "Hello.", ops=[])
-    quote = "My city is Zyxwvutown"
-    await play(
-        thread, f"{quote}.", "Zyxanswer.", ops=[fact("home.city", "Zyxwvutown", quote, "subject")], extra="zyxextra"
-    )
-    await store.close()
-    before = rows_of(path)
-    arguments = [sys.executable, "-c", KILLED, str(path), str(limit)]
-    child = await asyncio.to_thread(subprocess.run, arguments, capture_output=True, text=True, timeout=120)
-    if limit < 999:
-        assert child.returncode == -9
-        assert rows_of(path) == before
-        store = await SQLiteStore.open(path)
-        await forget_turn(store, MAIN, 2)
-        await store.close()
-    else:
-        assert int(child.stdout) > 15, child.stderr
-    assert "zyx" not in rows_of(path)
-    assert b"zyx" not in bytes_of(tmp_path)
-
-
-async def test_a_reader_that_holds_the_log_is_told_of_and_can_be_waited_out(
-    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("lumina.stores.sqlite_scrub.WAIT_SECONDS", 0.05)
-    thread = await thread_at(store, MAIN)
-    await play(thread, "My city is Zyxwvutown.", "Ok.", ops=[])
-    with closing(sqlite3.connect(tmp_path / "lumina.db", isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM turns").fetchone()
-        done = await forget_turn(store, MAIN, 1)
-        assert not done.bytes_gone
-        assert reader.execute("SELECT question FROM turns").fetchone() == ("My city is Zyxwvutown.",)
-    assert "zyx" not in rows_of(tmp_path / "lumina.db")
-    assert await finish(store)
-    assert b"zyx" not in bytes_of(tmp_path)
-
-
-async def test_the_agent_forgets_what_it_looked_back_at_and_refused_to_search_for(make_agent, store, scope) -> None:
-    """Copies in other turns: a look back's result, and a search that was refused because it carried a noted value."""
-    quote = "My harbour city is Zyxwvutown"
-    city = fact("home.city", "Zyxwvutown", quote, "subject")
-    notes = ScriptedNotes([json.dumps({"ops": [city]}), *["{}"] * 30])
-    model = ScriptedModel([
-        "Ok.", *["Fine."] * 11, Call("look_back", {"query": "harbour city"}), "Found.",
-        Call("web_search", {"query": "weather in Zyxwvutown"}), "No search.",
-    ])  # fmt: skip
-    agent = make_agent(model, notes=notes)
-    questions = [f"{quote}.", *[f"Question {n}?" for n in range(11)], "Look back, please.", "What is the weather?"]
-    for question in questions:
-        run = await agent.ask(scope, question)
-        await run.ended()
-        await run.notes(wait=30)
-    await agent.noted()
-    calls = [record for seq in range(1, 15) for record in await store.tool_calls(scope, seq, 1)]
-    assert "Zyxwvutown" in calls[0].result
-    assert "remembered" in calls[1].result
-    done = await forget_entry(store, scope, "home.city", about="subject")
-    assert done.elsewhere == ()
-    for seq in range(1, 15):
-        told = [
-            *await store.tool_calls(scope, seq, 1),
-            *await store.events(scope, seq, 1),
-            *await store.receipts(scope, seq, 1),
-        ]
-        assert "zyxwvu" not in repr(told).lower()
-        for call in await (await agent.thread(scope)).show(seq):
-            assert call.same is not False
-    assert "zyxwvu" not in repr(await store.events(scope, 0, 0)).lower()
-
-
-async def test_nothing_is_forgotten_while_it_is_being_answered(store: SQLiteStore) -> None:
-    thread = await thread_at(store, MAIN)
-    await play(thread, "My city is Zyxwvutown.", "Ok.", ops=[])
-    turn, _ = await thread.begin("And now?")
-    with pytest.raises(TurnConflict):
-        await thread.forget_turn(1)
-    await store.finish_turn(MAIN, TurnEnd(seq=turn.seq, attempt=1, answer="Now.", status="complete"))
-    assert (await thread.forget_turn(1)).turns == 1
-    assert State.from_json((await store.state(MAIN)).body).current() == ()
