@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from lumina.memory.budget import ScriptCounter
 from lumina.memory.errors import UsageError
 from lumina.memory.looking_back import RECALL_OFF
 from lumina.memory.ranking import Pick, Speakers, rank, units_of
@@ -42,7 +41,7 @@ ITEMS = (recalled(1, "question", 14, replaced_at=7), recalled(1, "answer", 16), 
 
 def shown(rendering: int) -> list[str]:
     receipt = Receipt(rendering=rendering, memory_id="aa", items=ITEMS)
-    (message,) = render(receipt, Material(question="And?", instructions="", turns=TURNS), ScriptCounter())
+    (message,) = render(receipt, Material(question="And?", instructions="", turns=TURNS))
     return message.content.split("\n")[1:-3]
 
 
