@@ -107,8 +107,8 @@ TIME_WORDS = re.compile(
 # Whose words are asked for, where roles are a user and an assistant: what was said decides before what is owned.
 # Who asks so wants what held once, not what holds. Keys are in English mostly, so few other words matter.
 HOW_IT_WAS = re.compile(
-    r"\b(?:before|used to|first|initially|original(?:ly)?|old|older|former(?:ly)?|previous(?:ly)?|chang(?:e|ed|es)|history|"
-    r"was|were|had|früher|vorher|zuerst|ursprünglich|alte[rnsm]?|war|hatte|avant|ancien(?:ne)?|était|antes|anterior|era)\b"
+    r"\b(?:before|used to|first|initially|original(?:ly)?|old|older|former(?:ly)?|previous(?:ly)?|chang(?:e|ed|es)|"
+    r"history|was|were|had|früher|vorher|zuerst|ursprünglich|alte[rnsm]?|war|hatte|avant|ancien(?:ne)?|était|antes|anterior|era)\b"
 )
 SAID_BY_USER = re.compile(
     rf"\b(?:did|have|had|didn't|haven't) i (?:already |ever )?(?:{SPEAK_EN}|{SPOKE_EN})\b|"

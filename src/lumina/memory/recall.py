@@ -273,7 +273,8 @@ def decide(
 
 def _stands_noted(question: str, state: str, weights: Mapping[str, float], older: Sequence[Unit]) -> bool:
     """Whether the question asks for what a line of the state says now: it names the whole key, and the line holds about
-    as much of its rare words as all older turns together. Who asks how it was, when it was said or what the answer was gets all.
+    as much of its rare words as all older turns together. Who asks how it was, when it was said or what the answer
+    was gets all.
     """
     if asks_how_it_was(question) or asks_when(question) or dates_in(question) or whose(question) == "answer":
         return False
