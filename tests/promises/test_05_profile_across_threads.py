@@ -82,8 +82,8 @@ async def test_a_thread_keeps_its_own_value_only_if_it_was_said_for_this_thread_
     await says(two, "I live in York")
     await lives(two, "York", about="thread")
     block = (await two.context("where do I live?")).openai()[-1]["content"]
-    assert "home.city: Paris (said 2026-11-28)" in block
-    assert "home.city: York (said 2026-11-29)" in block
+    assert "About the user, 2026-11:\n- 28 home.city: Paris" in block
+    assert "Facts, 2026-11:\n- 29 home.city: York" in block
     assert "York" not in (await one.context("where do I live?")).openai()[-1]["content"]
     await says(two, "Where?")
     request = await two.delta_request()

@@ -9,6 +9,7 @@ statements most like the question, by words.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from lumina.evals.baselines import Bm25, best_first
 from lumina.evals.files import read_files
@@ -86,10 +87,15 @@ def _look(topic: Topic, question: str, needed: Sequence[str], contexts: Mapping[
         name: count("".join(f"- {text}\n" for _, text in rows)) for name, rows in ((WHOLE, said), (LIKENESS, best))
     }
     for budget, context in contexts.items():
-        lines = [line for line in memory_block_of(context).splitlines() if line.startswith("- about.s")]
-        sent[_row(budget)] = sum(any(line.startswith(f"- {key_of(n)}: ") for line in lines) for n in needed)
+        # The conversation's own state is empty: all before the first note is the profile, its headings included.
+        lines = list(takewhile(_of_entries, memory_block_of(context).splitlines()))
+        sent[_row(budget)] = sum(any(f" {key_of(n)}: " in line for line in lines) for n in needed)
         tokens[_row(budget)] = count("\n".join(lines))
     return Needing(needed=len(needed), sent=sent, tokens=tokens)
+
+
+def _of_entries(line: str) -> bool:
+    return line.startswith(("About the user", "- "))
 
 
 def _row(budget: int) -> str:
@@ -110,7 +116,7 @@ def _report(found: Sequence[Topic], rows: Sequence[Needing], budgets: Sequence[i
              round(sum(row.tokens[name] for row in rows) / len(rows)))
             for name in names
         ),
-        note="Tokens of the profile's part alone, in the mean; Lumina's lines carry a key and the day it was said.",
+        note="Tokens of the profile's part alone, in the mean; Lumina's lines carry a key and the day they were said.",
     )  # fmt: skip
     targets = tuple(
         at_least(f"needed statements sent, {_row(budget)}", 99,

@@ -243,9 +243,9 @@ def noted_in(block: str) -> dict[str, str]:
     """Key -> value of the entries in a memory block, recalled passages left out."""
     noted: dict[str, str] = {}
     for line in block.partition("\nFrom earlier turns:")[0].splitlines():
-        key, found, rest = line.removeprefix("- ").partition(": ")
+        head, found, rest = line.removeprefix("- ").partition(": ")
         if line.startswith("- ") and found:
-            noted[key] = rest.rpartition(" (")[0]
+            noted[head.partition(" ")[2].partition(" (")[0]] = rest
     return noted
 
 
@@ -254,10 +254,10 @@ def _recalled(context: Context, slot: Slot, tally: Tally) -> None:
     said_at = {seq for seq, _ in slot.old}
     for line in memory_block_of(context).partition("From earlier turns:\n")[2].splitlines():
         head, _, text = line.partition(": ")
-        if not head.startswith("- turn ") or not any(Passage(text).find(old) for _, old in slot.old):
+        if not head.startswith("#") or not any(Passage(text).find(old) for _, old in slot.old):
             continue
-        seq = int(head.removeprefix("- turn ").partition(",")[0])
-        own = seq in said_at and head.endswith("user")
+        seq, _, by = head.removeprefix("#").partition(" ")
+        own = int(seq) in said_at and by == "user"
         kind = "the words that set it" if own else "words that repeat it"
         tally.counts[f"recalled: {kind}"] += 1
         tally.counts[f"marked: {kind}"] += "(replaced at turn " in text

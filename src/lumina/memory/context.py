@@ -19,7 +19,9 @@ from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import (
     RENDERING,
     Material,
+    block_place,
     day_heading,
+    entry_heading,
     entry_item,
     entry_line,
     entry_ref,
@@ -246,17 +248,21 @@ def _older_turns(inputs: Inputs, window: Window, last: list[Item], room: _Room) 
 
 
 def _entry_items(inputs: Inputs, material: Material, room: _Room) -> list[Item]:
-    """Entries of profile and state within their share, in the order of the block; the others' names in one line."""
+    """Entries of profile and state within their share, in the order of the block; the others' names in one line. A
+    heading is counted with the worthiest entry under it."""
     asked = set(content_words(inputs.question))
-    entries = [*inputs.profile.current(), *inputs.state.current()]
+    entries = sorted((*inputs.profile.current(), *inputs.state.current()), key=block_place)
     limit = min(room.shares.state, room.left)
     chosen: dict[int, Item] = {}
+    headed: set[str] = set()
     left_out: list[str] = []
     for place in sorted(range(len(entries)), key=lambda at: _claim(entries[at], asked, inputs)):
-        item = entry_item(entries[place])
+        item, heading = entry_item(entries[place]), entry_heading(entries[place])
         tokens = inputs.counter.count(entry_line(item, material) + "\n") + 1
+        tokens += inputs.counter.count(heading + "\n") + 1 if heading not in headed else 0
         if tokens <= limit and room.take_line(tokens):
             limit -= tokens
+            headed.add(heading)
             chosen[place] = item.model_copy(update={"tokens": tokens})
         else:
             why = "beyond the state's share of the budget"

@@ -105,6 +105,11 @@ TIME_WORDS = re.compile(
     rf"(?:19|20)\d\d|{NAME})\b|昨天|今天|明天|上周|下周|去年|昨日|今日|明日|先週|来週|امس|اليوم|غدا"
 )
 # Whose words are asked for, where roles are a user and an assistant: what was said decides before what is owned.
+# Who asks so wants what held once, not what holds. Keys are in English mostly, so few other words matter.
+HOW_IT_WAS = re.compile(
+    r"\b(?:before|used to|first|initially|original(?:ly)?|old|older|former(?:ly)?|previous(?:ly)?|chang(?:e|ed|es)|"
+    r"history|was|were|had|früher|vorher|zuerst|ursprünglich|alte[rnsm]?|war|hatte|avant|ancien(?:ne)?|était|antes|anterior|era)\b"
+)
 SAID_BY_USER = re.compile(
     rf"\b(?:did|have|had|didn't|haven't) i (?:already |ever )?(?:{SPEAK_EN}|{SPOKE_EN})\b|"
     rf"\bi(?:'ve| have| had)? (?:already |just )?{SPOKE_EN}\b|\b(?:habe|hatte) ich\b|\b(?:ai-je|j'ai|j'avais)\b|"
@@ -170,6 +175,11 @@ def subject_words(question: str) -> list[str]:
 
 def _is_particle(word: str) -> bool:
     return word >= "\u2e80" and (bool(EMPTY_HAN.intersection(word)) or KANA.fullmatch(word) is not None)
+
+
+def asks_how_it_was(question: str) -> bool:
+    """Whether the question asks for what held once: "what was it before", "my old tariff"."""
+    return HOW_IT_WAS.search(fold_phrase(question)) is not None
 
 
 def whose(question: str) -> Part | None:

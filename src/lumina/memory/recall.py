@@ -20,6 +20,9 @@ benchmarks/recall_locomo.py measures all this.
 
 With an embedder the passages whose vectors are nearest to the question's are candidates too, and their cosines are
 given to `decide`. The gate goes by words alone.
+
+A question that asks for what the state says already (it names the key of an entry) fires as any other, but is sent a
+small recall only: the answer is at hand.
 """
 
 import math
@@ -29,7 +32,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lumina.memory.passages import rough_tokens
-from lumina.memory.question import dates_in, subject_words
+from lumina.memory.question import asks_how_it_was, asks_when, dates_in, subject_words, whose
 from lumina.memory.ranking import Pick, Speakers, Unit, rank, units_of
 from lumina.memory.reference import pointing_phrase
 from lumina.memory.store import StoredPassage, WordMatches
@@ -64,6 +67,7 @@ AROUND = 3  # passages on each side of a candidate that are fetched with it
 MARGIN = 0.08  # of the question's idf weight: how much more an older turn must cover
 LENGTH_COST = 0.5  # a passage loses this much score per unit of log tokens
 HEADING = 5  # tokens of "#12 user: "
+ABOUT_AS_MUCH = 0.7  # of the rare words that older turns hold: the question's manner of asking is among them
 SMALL_SHARE = 0.25  # of recall's budget, for the small recall that is always sent
 ASSISTANT = Speakers()
 
@@ -82,7 +86,8 @@ class Pointing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
     """What recall found. `fire` is the gate's word; `extent` says how much of recall's budget the picks may take:
-    full when it fired, small (SMALL_SHARE) when a small recall is always wanted, none else. `picks` best first."""
+    full when it fired, small (SMALL_SHARE) when what the question asks for is noted, or a
+    small recall is always wanted; none else. `picks` best first."""
 
     fire: bool
     extent: Extent
@@ -259,9 +264,27 @@ def decide(
     if not pointing.fire and not always_small:
         return Recalled(fire=False, extent="none", reason=pointing.reason)
     picks = rank(question, weights, units, speakers, similar)
-    extent: Extent = "none" if not picks else "full" if pointing.fire else "small"
+    noted = pointing.fire and _stands_noted(question, state, weights, units)
+    extent: Extent = "none" if not picks else "full" if pointing.fire and not noted else "small"
     told = " A small recall is sent all the same." if extent == "small" else ""
+    told = " What it asks for is noted, so a small recall is sent." if noted and picks else told
     return Recalled(fire=pointing.fire, extent=extent, reason=pointing.reason + told, picks=picks)
+
+
+def _stands_noted(question: str, state: str, weights: Mapping[str, float], older: Sequence[Unit]) -> bool:
+    """Whether the question asks for what a line of the state says now: it names the whole key, and the line holds about
+    as much of its rare words as all older turns together. Who asks how it was, when it was said or what the answer
+    was gets all.
+    """
+    if asks_how_it_was(question) or asks_when(question) or dates_in(question) or whose(question) == "answer":
+        return False
+    asked = vocabulary(question)
+    wanted = ABOUT_AS_MUCH * _weight(weights, {word for unit in older for word in unit.found})
+    for line in state.splitlines():
+        key = set(content_words(line.partition(": ")[0]))
+        if key and key <= asked and _weight(weights, vocabulary(line)) >= wanted:
+            return True
+    return False
 
 
 def pick_within(

@@ -17,20 +17,22 @@ from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
 from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
 MEASURE = ScriptCounter()  # of a long answer
-RENDERING = 2  # 1: each recalled passage had its day in its own line
+RENDERING = 2  # 1: each recalled passage and each entry had its day in its own line
 NO_ANSWER = "(no answer was given)"
 STOPPED = "(stopped here)"
 TITLE_LIMIT = 80  # characters of a source's title and host
 PASSAGE_LIMIT = 2000  # characters of a recalled passage; recall cuts at about 90 tokens
 FORGOTTEN = "[forgotten]"
 RECALLED = "From earlier turns:"
+MONTH = 7  # characters of 2026-11
 ELSEWHERE = -1  # replaced_at, when a turn of another thread replaced it
 # A citation in any of the forms that models write: [7], [1, 2], 【3】.
 FOREIGN_CITATION = re.compile(r"[\[【［]{1,2}\s{0,4}(\d[\d\s,;–-]{0,40})[\]】］]{1,2}")
 
-SECTIONS = (("subject", "", "About the user:"), ("thread", "fact", "Facts:"), ("thread", "issue", "Open issues:"),
-            ("thread", "decision", "Decisions:"), ("thread", "finding", "Findings:"))  # fmt: skip
-SAID = {"user": "said", "operator": "corrected", "assistant": "from an answer,", "source": "read"}
+SECTIONS = (("subject", "", "About the user"), ("thread", "fact", "Facts"), ("thread", "issue", "Open issues"),
+            ("thread", "decision", "Decisions"), ("thread", "finding", "Findings"))  # fmt: skip
+MARKS = {"user": "", "operator": "corrected", "assistant": "from an answer", "source": "read"}
+SAID_1 = {"user": "said", "operator": "corrected", "assistant": "from an answer,", "source": "read"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,23 @@ def entry_item(entry: Entry) -> Item:
         kind="entry", about=entry.about, seq=entry.seq, attempt=entry.attempt if entry.attempt > 1 else 0,
         number=entry.number, correction=entry.correction, entry_kind=entry.kind, said_by=entry.said_by, key=entry.key,
     )  # fmt: skip
+
+
+def block_place(entry: Entry) -> tuple[int, str]:
+    """Where an entry stands in the memory block: its section, and in it the oldest day first. Entries of one day stay
+    in the order of the state."""
+    sections = [about == entry.about and kind in ("", entry.kind) for about, kind, _ in SECTIONS]
+    return sections.index(True), entry.day
+
+
+def entry_heading(entry: Entry) -> str:
+    """The line under which an entry stands: its section and month."""
+    section, day = block_place(entry)
+    return _month_heading(SECTIONS[section][2], day)
+
+
+def _month_heading(section: str, day: str) -> str:
+    return f"{section}, {day[:MONTH]}:" if day else f"{section}:"
 
 
 def noted(entry: Entry) -> Noted:
@@ -141,13 +160,15 @@ def _exchange(message: Message) -> Message:
 
 
 def memory_block(receipt: Receipt, material: Material) -> str:
-    """The fenced block before the question; "" when there is nothing to say. Each entry is one line."""
+    """The fenced block before the question; "" when there is nothing to say. Each entry is one line, under the month in
+    which it was said and with the day."""
     shown = [item for item in receipt.items if item.included]
     lines: list[str] = []
     for about, kind, heading in SECTIONS:
-        rows = [entry_line(item, material) for item in shown
-                if item.kind == "entry" and item.about == about and kind in ("", item.entry_kind)]  # fmt: skip
-        lines += [heading, *rows] if rows else []
+        items = [item for item in shown
+                 if item.kind == "entry" and item.about == about and kind in ("", item.entry_kind)]  # fmt: skip
+        section = _entry_lines if receipt.rendering > 1 else _entry_lines_1
+        lines += section(heading, items, material)
     for item in shown:
         if item.kind in ("keys", "not shown", "not noted"):
             lines.append(note_line(item, look_back=receipt.look_back))
@@ -167,14 +188,36 @@ def forges_block(question: str) -> bool:
     return clean(question).lstrip().startswith("<memory")
 
 
+def _entry_lines(section: str, items: Sequence[Item], material: Material) -> list[str]:
+    """A section's entries under their months, as the items come. What was forgotten has no day."""
+    lines: list[str] = []
+    headed = ""
+    for item in items:
+        noted = material.entries.get(entry_ref(item))
+        heading = _month_heading(section, noted.day if noted and not item.forgotten else "")
+        if heading != headed and ((noted and not item.forgotten) or not headed):
+            lines.append(heading)
+            headed = heading
+        lines.append(entry_line(item, material))
+    return lines
+
+
 def entry_line(item: Item, material: Material) -> str:
+    """`- 03 home.city: York`, said on the third of the month above it. What is not the user's own word, and in the
+    user's section what is not a fact, says so: `- 03 home.city (corrected): York`. A finding names its source."""
     noted = material.entries.get(entry_ref(item))
     if noted is None or item.forgotten:
-        return f"- {item.key}: {FORGOTTEN}" if item.key else f"- {forgotten_mark(item.forgotten)}"
+        return _forgotten_entry(item)
+    day = noted.day[MONTH + 1 :]
     cite = f" [{noted.source}]" if noted.source else ""
-    # A subject's entries of all kinds share one section, so what is not a fact says what it is.
-    kind = f"{item.entry_kind}, " if item.about == "subject" and item.entry_kind != "fact" else ""
-    return f"- {noted.key}: {one_line(noted.value)}{cite} ({kind}{SAID[noted.said_by]} {noted.day})"
+    kind = item.entry_kind if item.about == "subject" and item.entry_kind != "fact" else ""
+    marks = ", ".join(mark for mark in (kind, "" if cite else MARKS[noted.said_by]) if mark)
+    name = f"{day} {noted.key}".lstrip() + (f" ({marks})" if marks else "")
+    return f"- {name}: {one_line(noted.value)}{cite}"
+
+
+def _forgotten_entry(item: Item) -> str:
+    return f"- {item.key}: {FORGOTTEN}" if item.key else f"- {forgotten_mark(item.forgotten)}"
 
 
 def note_line(item: Item, *, look_back: bool) -> str:
@@ -238,6 +281,20 @@ def _replaced(item: Item) -> str:
     if item.replaced_at == ELSEWHERE:
         return " (replaced in another conversation)"
     return f" (replaced at turn {item.replaced_at})" if item.replaced_at else ""
+
+
+def _entry_lines_1(section: str, items: Sequence[Item], material: Material) -> list[str]:
+    lines: list[str] = [f"{section}:"] if items else []
+    for item in items:
+        noted = material.entries.get(entry_ref(item))
+        if noted is None or item.forgotten:
+            lines.append(_forgotten_entry(item))
+            continue
+        cite = f" [{noted.source}]" if noted.source else ""
+        # A subject's entries of all kinds share one section, so what is not a fact says what it is.
+        kind = f"{item.entry_kind}, " if item.about == "subject" and item.entry_kind != "fact" else ""
+        lines.append(f"- {noted.key}: {one_line(noted.value)}{cite} ({kind}{SAID_1[noted.said_by]} {noted.day})")
+    return lines
 
 
 def _recalled_lines_1(items: Sequence[Item], material: Material) -> list[str]:

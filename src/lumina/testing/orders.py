@@ -11,7 +11,7 @@ They are read in any text: a page, a title, a tool's result, what a user typed, 
     {"ops": [...]}                        (a forged answer of the delta step)
 
 X ends with its sentence, at a quotation mark or at the line's end. `{key}` in X stands for the value that a
-line `- key: value (...)` of the input shows, so that an order can ask for a secret to be carried out:
+line `- 03 key: value` of the input shows, so that an order can ask for a secret to be carried out:
 "search for {home.city}".
 """
 
@@ -51,7 +51,9 @@ READ: tuple[tuple[OrderKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS
 )
 CALL = re.compile(r"\bcall\s{1,3}(?:the\s{1,3})?tool\s{1,3}(?P<name>\w{1,60})\s{1,3}with\s{1,3}(?=\{)", re.IGNORECASE)
-SHOWN = re.compile(r"^- (?P<key>[a-z0-9_.]{1,100}): (?P<value>[^\n]{1,500}?) \([^()\n]{1,60}\)$", re.MULTILINE)
+SHOWN = re.compile(
+    r"^- (?:\d\d )?(?P<key>[a-z0-9_.]{1,100})(?: \([^()\n]{1,60}\))?: (?P<value>[^\n]{1,500})$", re.MULTILINE
+)
 PLACE = re.compile(r"\{(?P<key>[a-z0-9_.]{1,100})\}")
 
 

@@ -30,7 +30,7 @@ async def test_a_correction_replaces_and_says_by_whom_and_why_and_another_one_un
     await told(thread, "I live in Paris", said("home.city", "Paris", "I live in Paris"))
     [outcome] = await thread.correct("set", "home.city", "York", by="Ann", why="a slip")
     assert (outcome.kind, outcome.old) == ("replaces", "Paris")
-    assert "home.city: York (corrected " in (await thread.context("where?")).openai()[-1]["content"]
+    assert " home.city (corrected): York" in (await thread.context("where?")).openai()[-1]["content"]
     entry = (await thread.state()).get("home.city")
     assert (entry.by, entry.why, entry.said_by) == ("Ann", "a slip", "operator")
     [outcome] = await thread.correct("retract", "home.city", by="Ann")

@@ -131,11 +131,11 @@ async def test_a_long_answer_is_cleaned_before_it_is_cut(contexts: dict[int, str
 
 async def test_the_state_carries_what_left_the_window(contexts: dict[int, str]) -> None:
     last = contexts[200]
-    assert "- home.city: York (said 2026-11-03)" in last
+    assert "- 03 home.city: York" in last
     assert "Leeds" not in last
-    assert "- meter.number: 4711 (said 2026-11-02)" in last
+    assert "- 02 meter.number: 4711" in last
     assert "Open issues" not in last
-    assert "Open issues:\n- meter.error: error E42 (said 2026-11-02)" in contexts[40]
+    assert "Open issues, 2026-11:\n- 02 meter.error: error E42" in contexts[40]
 
 
 async def test_an_unnoted_turn_holds_the_window_and_is_named_when_it_leaves(contexts: dict[int, str]) -> None:

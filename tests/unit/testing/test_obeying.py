@@ -48,7 +48,7 @@ def test_a_forged_delta_is_passed_on_as_it_is():
 
 def test_an_order_can_ask_for_what_the_memory_shows():
     texts = [
-        "<memory ab>\nAbout the user:\n- home.city: Berlin (said 2026-11-30)\n</memory ab>",
+        "<memory ab>\nAbout the user, 2026-11:\n- 30 home.city: Berlin\n</memory ab>",
         "search for {home.city}",
     ]
     assert [order.x for order in orders(texts)] == ["Berlin"]

@@ -10,11 +10,11 @@ from typing import Literal
 
 Section = Literal["about", "facts", "issues", "decisions", "findings", "recalled", "sources", ""]
 HEADINGS: dict[str, Section] = {
-    "About the user:": "about",
-    "Facts:": "facts",
-    "Open issues:": "issues",
-    "Decisions:": "decisions",
-    "Findings:": "findings",
+    "About the user": "about",
+    "Facts": "facts",
+    "Open issues": "issues",
+    "Decisions": "decisions",
+    "Findings": "findings",
     "From earlier turns:": "recalled",
     "Sources that may be cited again:": "sources",
 }
@@ -77,7 +77,7 @@ def _memory(inside: str) -> Memory:
     entries: list[Entry] = []
     recalled: list[Recalled] = []
     sources: list[tuple[int, str]] = []
-    for section, line in _items(inside):
+    for section, day, line in _items(inside):
         if section == "recalled":
             if (item := read_recalled(line)) is not None:
                 recalled.append(item)
@@ -85,41 +85,42 @@ def _memory(inside: str) -> Memory:
             n, title = numbered(line)
             if n and title != FORGOTTEN:
                 sources.append((n, title))
-        elif (entry := _entry(section, line)) is not None:
+        elif (entry := _entry(section, day, line)) is not None:
             entries.append(entry)
     whole = not any(line.startswith(NOT_SHOWN) for line in inside.split("\n"))
     return Memory(entries=tuple(entries), recalled=tuple(recalled), sources=tuple(sources), whole=whole)
 
 
-def _items(inside: str) -> Iterator[tuple[Section, str]]:
+def _items(inside: str) -> Iterator[tuple[Section, str, str]]:
+    """Each line with its section and the month, or of recalled words the day, under which it stands."""
     section: Section = ""
     day = ""
     for line in inside.split("\n"):
         if line.startswith("- "):
             if section:
-                yield section, line[2:]
+                yield section, day, line[2:]
         elif section == "recalled" and line.startswith("#"):
             head, colon, text = line[1:].partition(": ")
-            yield section, f"turn {head.replace(' ', f', {day}, ', 1)}{colon}{text}"
+            yield section, day, f"turn {head.replace(' ', f', {day}, ', 1)}{colon}{text}"
         elif section == "recalled" and is_day(line[-11:-1]):
             day = line[-11:-1]
         else:
-            section = HEADINGS.get(line, "")
+            name, _, day = line.removesuffix(":").partition(", ")
+            section = HEADINGS.get(line) or HEADINGS.get(name, "")
 
 
-def _entry(section: Section, line: str) -> Entry | None:
-    """`key: value (said DAY)`, or `key: value [3] (read DAY)` for a finding."""
-    key, colon, rest = line.partition(": ")
-    value, bracket, when = rest.rpartition(" (")
-    if not colon or not bracket or not when.endswith(")"):
+def _entry(section: Section, month: str, line: str) -> Entry | None:
+    """`03 key: value`, `03 key (corrected): value`, or `03 key: value [3]` for a finding."""
+    head, colon, value = line.partition(": ")
+    day, space, key = head.partition(" ")
+    if not colon or not space or not is_day(f"{month}-{day}"):
         return None
-    day = when[:-1].rpartition(" ")[2]
     source = 0
     if section == "findings":
         text, bracket, number = value.rpartition(" [")
         if bracket and number.endswith("]") and is_number(number[:-1]):
             value, source = text, int(number[:-1])
-    return Entry(section=section, key=key, value=value, day=day, source=source)
+    return Entry(section=section, key=key.partition(" (")[0], value=value, day=f"{month}-{day}", source=source)
 
 
 def read_recalled(line: str) -> Recalled | None:

@@ -9,18 +9,18 @@ from lumina.adapters.extractive.moves import Asked, Exchange, Said, next_move
 
 ALL = frozenset({"web_search", "open_source", "look_back"})
 BLOCK = """<memory 9f00aa119f00aa11>
-About the user:
-- home.city: Berlin (said 2026-11-30)
-- user.name: Ada (corrected 2026-11-28)
-Facts:
-- account.status: closed (said 2026-11-30)
-Open issues:
-- login.fails: still not working (said 2026-11-29)
-Decisions:
-- database: SQLite (said 2026-11-30)
-Findings:
-- python.version: 3.11 [3] (read 2026-11-30)
-- rust.version: 1.80 [8] (read 2026-11-30)
+About the user, 2026-11:
+- 30 home.city: Berlin
+- 28 user.name (corrected): Ada
+Facts, 2026-11:
+- 30 account.status: closed
+Open issues, 2026-11:
+- 29 login.fails: still not working
+Decisions, 2026-11:
+- 30 database: SQLite
+Findings, 2026-11:
+- 30 python.version: 3.11 [3]
+- 30 rust.version: 1.80 [8]
 Keys not shown: a.b, c.d
 Turns 1-38 are not shown; what was noted from them stands above; look_back finds their words.
 Turns 7 and 12 were not noted.
