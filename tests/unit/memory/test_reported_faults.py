@@ -229,7 +229,7 @@ async def test_demand_26_one_wrong_fact_is_corrected_or_forgotten_and_nothing_el
         await told(thread, "I live in York.", said("home.city", "York", "I live in York"))
         await told(thread, "I drive a Golf.", said("car", "Golf", "I drive a Golf"))
         await thread.correct("set", "home.city", "Leeds", by="Ann", why="a slip of the tongue")
-        assert "home.city: Leeds (corrected" in block(await thread.context("Where?"))
+        assert "home.city (corrected): Leeds" in block(await thread.context("Where?"))
         await thread.forget_entry("home.city", by="Ann")
         context = await thread.context("Where?")
         assert "home.city" not in sent(context)
