@@ -2,8 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
-	--no-emit-index-url --no-emit-find-links --no-annotate --no-header $(UPGRADE)
+COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --no-annotate --no-header $(UPGRADE)
 
 .PHONY: check setup format lint types contracts docs test locks bench
 

@@ -16,6 +16,7 @@ DEFAULT_BUDGET = 8000  # tokens
 MESSAGE_OVERHEAD = 4  # tokens that a chat format spends on each message
 
 LEAST_FACTOR, MOST_FACTOR = 0.5, 2.0
+BY_SCRIPT = "by script x "  # how the counter's name begins; its factor follows
 WORTH_LEARNING = 200  # tokens; what a chat format adds weighs too much in shorter texts
 
 LONG_RUN = 24  # characters without a space: longer runs are base64, hex or URLs and count as signs
@@ -55,7 +56,7 @@ class ScriptCounter:
 
     @property
     def name(self) -> str:
-        return f"by script x {self.factor:g}"
+        return f"{BY_SCRIPT}{self.factor:g}"
 
     def count(self, text: str) -> int:
         return math.ceil(_raw(text) * self.factor)
@@ -64,8 +65,9 @@ class ScriptCounter:
 class Calibration:
     """What one model's tokens weigh against the count by script, learned from what its provider reports.
 
-    The factor moves half of the way at each report, stays within LEAST_FACTOR and MOST_FACTOR, and has two decimals, so
-    that a receipt can name it. A count that is already under way keeps the factor it began with.
+    The first report sets the factor, each later one moves it half of the way. It stays within LEAST_FACTOR and
+    MOST_FACTOR, and has two decimals, so that a receipt can name it. A count that is already under way keeps the factor
+    it began with.
     """
 
     def __init__(self, factor: float = 1.0) -> None:
@@ -76,11 +78,12 @@ class Calibration:
     def counter(self) -> ScriptCounter:
         return ScriptCounter(factor=round(self._factor, 2))
 
-    def learn(self, counted: int, factor: float, reported: int) -> None:
-        """`counted` tokens, by script x `factor`, were `reported` tokens to the provider. A short text, or a provider
-        that reports nothing, teaches nothing."""
-        if min(counted, reported) < WORTH_LEARNING:
+    def learn(self, counter: str, counted: int, reported: int) -> None:
+        """`counted` tokens by the `counter` of that name were `reported` tokens to the provider. Another counter than
+        one by script, a short text, or a provider that reports nothing, teaches nothing."""
+        if not counter.startswith(BY_SCRIPT) or min(counted, reported) < WORTH_LEARNING:
             return
+        factor = float(counter.removeprefix(BY_SCRIPT))
         seen = min(max(factor * reported / counted, LEAST_FACTOR), MOST_FACTOR)
         self._factor = seen if not self._reports else (self._factor + seen) / 2
         self._reports += 1

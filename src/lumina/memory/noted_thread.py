@@ -5,9 +5,10 @@ deltas; nothing is written to a state by hand.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lumina.memory import forgotten, noting, refolding
 from lumina.memory.change import About, Operation
@@ -16,29 +17,45 @@ from lumina.memory.delta import DeltaRequest, Refused
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.incoming import check_text
 from lumina.memory.keys import normal_key
-from lumina.memory.schema import Schema
+from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import Outcome, State
 from lumina.memory.store import Store
 from lumina.memory.telling import Told, tell_history
+from lumina.memory.turns import ThreadInfo
+
+Clock = Callable[[], datetime]  # gives aware times
 
 
 class NotedThread:
-    """The half of a thread that is about what was noted."""
+    """The half of a thread that is about what was noted, and about whose day it is. Parameters as in `Thread`."""
 
-    store: Store
-    scope: ThreadScope
-    schema: Schema
-    remembers: bool  # False: nothing is read of what was noted, and nothing is noted
-    temporary: bool  # True: no profile
+    def __init__(
+        self, *, store: Store, scope: ThreadScope, info: ThreadInfo, zone: str, clock: Clock, remembers: bool,
+        schema: Schema | None,
+    ) -> None:  # fmt: skip
+        self.store = store
+        self.scope = scope
+        self.schema = schema or NOTHING_DECLARED
+        self.remembers = remembers
+        self.deltas = info.deltas and remembers
+        self.temporary = info.temporary
+        self.zone = zone
+        self.clock = clock
+        try:
+            self._zone = ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):  # OSError: a folder of zones, an endless name
+            raise UsageError(
+                f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC."
+            ) from None
 
     def now(self) -> datetime:
         """The time in the asker's zone."""
-        raise NotImplementedError
+        return self.clock().astimezone(self._zone)
 
     def today(self) -> str:
         """The asker's day, ISO 8601."""
-        raise NotImplementedError
+        return self.now().date().isoformat()
 
     async def state(self, *, as_of: int = 0) -> State:
         """Facts, open issues, decisions and findings of this thread, as folded so far; none if it does not remember.

@@ -14,11 +14,10 @@ import hashlib
 import hmac
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lumina.memory import noting
 from lumina.memory.budget import DEFAULT_BUDGET, Calibration, Counter, Shares
@@ -28,9 +27,9 @@ from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.incoming import check_budget, check_text, exchanges_of
 from lumina.memory.looking_back import RecallMode, recollect
 from lumina.memory.meaning import Meaning
-from lumina.memory.noted_thread import NotedThread
+from lumina.memory.noted_thread import Clock, NotedThread
 from lumina.memory.passages import passages_of
-from lumina.memory.schema import NOTHING_DECLARED, Schema
+from lumina.memory.schema import Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.showing import Shown, show_turn
 from lumina.memory.store import Store, StoredReceipt
@@ -47,7 +46,6 @@ from lumina.memory.turns import (
 )
 from lumina.memory.window import READ, choose_window
 
-Clock = Callable[[], datetime]
 TEMPORARY_FOR = timedelta(days=1)  # how long a temporary thread is kept
 CLOSING_SECONDS = 2.0
 MEMORY_OFF = "Memory is off: the question stands alone."
@@ -76,29 +74,18 @@ class Thread(NotedThread):
         embedder: Embedder | None = None, schema: Schema | None = None, recall: RecallMode = "when pointed",
         other_threads: bool = False,
     ) -> None:  # fmt: skip
-        self.store = store
-        self.scope = scope
-        self.remembers = remembers
+        super().__init__(
+            store=store, scope=scope, info=info, zone=zone, clock=clock, remembers=remembers, schema=schema
+        )
         if recall not in get_args(RecallMode):
             allowed = ", ".join(map(repr, get_args(RecallMode)))
             raise UsageError(f"recall is {recall!r}; it can be {allowed}.")
         self.recall: RecallMode = recall
-        self.deltas = info.deltas and remembers
-        self.temporary = info.temporary
-        self.zone = zone
-        self.clock = clock
         self.calibration = calibration or Calibration()
         self._counter = counter
-        self.schema = schema or NOTHING_DECLARED
         self.other_threads = other_threads or self.schema.recall_other_threads
         self.meaning = Meaning(store=store, scope=scope, embedder=embedder) if embedder and remembers else None
         self._embedding: asyncio.Task[int] | None = None
-        try:
-            self._zone = ZoneInfo(zone)
-        except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):  # OSError: a folder of zones, an endless name
-            raise UsageError(
-                f"{zone!r} is not a known time zone. Use an IANA name such as Europe/Berlin, or UTC."
-            ) from None
 
     def __repr__(self) -> str:
         return f"<Thread {self.scope.thread!r} of {self.scope.subject!r} in {self.scope.tenant!r}>"
@@ -126,16 +113,7 @@ class Thread(NotedThread):
     def calibrate(self, context: Context, input_tokens: int) -> None:
         """Learns from the number of input tokens that a provider reported for `context`, so that the next count by
         script comes closer. The factor stands in each receipt."""
-        name, _, factor = context.receipt.counter.rpartition(" x ")
-        if name == Calibration().counter.name.rpartition(" x ")[0]:
-            self.calibration.learn(context.tokens, float(factor), input_tokens)
-
-    def now(self) -> datetime:
-        """The time in the asker's zone."""
-        return self.clock().astimezone(self._zone)
-
-    def today(self) -> str:
-        return self.clock().astimezone(self._zone).date().isoformat()
+        self.calibration.learn(context.receipt.counter, context.tokens, input_tokens)
 
     # A turn
 

@@ -98,19 +98,20 @@ def test_every_character_counts(text: str) -> None:
 
 def test_a_provider_teaches_the_factor_half_of_the_way_at_each_report() -> None:
     learned = Calibration()
-    learned.learn(1000, learned.counter.factor, 800)
+    learned.learn(learned.counter.name, 1000, 800)
     assert learned.counter.factor == 0.8, "the first report is all there is"
-    learned.learn(800, learned.counter.factor, 1200)
+    learned.learn(learned.counter.name, 800, 1200)
     assert learned.counter.factor == 1.0, "0.8 x 1200 / 800 is 1.2"
 
 
 def test_what_is_learned_stays_within_bounds_and_short_texts_teach_nothing() -> None:
     learned = Calibration()
     for counted, reported in ((10, 100), (1000, 0), (1000, -5), (100, 5000)):
-        learned.learn(counted, 1.0, reported)
+        learned.learn(learned.counter.name, counted, reported)
+    learned.learn("exact", 1000, 2000)
     assert learned.counter.factor == 1.0
-    learned.learn(1000, 1.0, 1_000_000)
+    learned.learn(learned.counter.name, 1000, 1_000_000)
     assert learned.counter.factor == 2.0
     for _ in range(20):
-        learned.learn(1000, learned.counter.factor, 200)
+        learned.learn(learned.counter.name, 1000, 200)
     assert learned.counter.factor == 0.5
