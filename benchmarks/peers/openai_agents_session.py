@@ -33,7 +33,7 @@ class Listener(Model):
         return ModelResponse(output=[message], usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError("the script is played without streaming")
+        raise AssertionError("the script is played without streaming")
 
 
 def _text(row: Any) -> str:

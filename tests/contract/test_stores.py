@@ -19,11 +19,9 @@ from lumina.testing.store_suite_vectors import VectorSuite
 
 
 class Shared(StoreSuite, DocumentSuite):
-    capabilities = ALL
+    """A store that several processes can open. A class of it has a fixture `where`: the address of a new database."""
 
-    @pytest.fixture
-    def where(self) -> str:
-        raise NotImplementedError
+    capabilities = ALL
 
     @pytest.fixture
     async def store(self, where: str) -> AsyncIterator[Store]:

@@ -9,6 +9,7 @@ import pytest
 from lumina import Thread
 from lumina.memory.scope import ThreadScope
 from lumina.stores.in_memory import InMemoryStore
+from support.cards import shows_card
 
 DESK = Path(__file__).resolve().parents[2] / "examples" / "support_desk"
 TURNS, CUSTOMERS = 300, 4
@@ -96,8 +97,7 @@ async def test_the_card_number_that_a_customer_typed_is_nowhere(example):
                  for subject in store._subjects.values() for thread in subject.threads.values()])  # fmt: skip
     assert "My card was ████ ████ ████ ████" in kept
     for text in [kept, *(turn.text for turn in seen)]:
-        assert CARD not in text
-        assert "1111" not in text
+        assert not shows_card(text, CARD)
 
 
 def test_the_example_runs_as_its_readme_says(tmp_path: Path):

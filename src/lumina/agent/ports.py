@@ -4,7 +4,7 @@ An adapter or a store implements one of these and is handed in by `lumina.wiring
 search ends in one of three ways that are never mixed up: found, empty, failed (promise 9).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -69,6 +69,58 @@ class Failed:
 
 
 SearchResult = Found | Empty | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What came back through a door. `headers` have lower-case names; `body` is decoded, and cut (`cut`) at the limit
+    that the caller gave. Any status is an answer: the caller reads it."""
+
+    url: str  # after redirects
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    cut: bool = False
+
+
+class Door(Protocol):
+    """A guarded way out. `web` leads to public addresses only, for whatever a model or a page names; a configured door
+    leads to one scheme, host and port that the operator set. Nothing else in Lumina speaks to the network."""
+
+    async def send(
+        self, method: Literal["GET", "POST"], url: str, *, headers: Mapping[str, str] | None = None,
+        json: object = None, limit: int = 2_000_000, seconds: float = 20,
+    ) -> Answered:  # fmt: skip
+        """Sends one request. `limit` in decoded bytes; `seconds` for all of it, redirects included. Raises
+        ProviderError, with a reason for people, when the guard refuses or no answer can be had; its `retry` says
+        whether another try may help."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of the web as text. `url` is where it was found after redirects; `text` is what is stored and cited."""
+
+    url: str
+    title: str
+    text: str
+    kind: Literal["page"] = "page"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """A page that could not be read; `reason` is for a person, `retry` says whether another try may help."""
+
+    url: str
+    reason: str
+    retry: bool
+    kind: Literal["unread"] = "unread"
+
+
+class PageReader(Protocol):
+    """Fetches a page and makes text of it. Returns Unread, and does not raise, for what can go wrong outside."""
+
+    async def read(self, url: str) -> Page | Unread: ...
 
 
 class NoteTaker(Protocol):
