@@ -19,6 +19,7 @@ from lumina.adapters.documents.read_html import read_html
 
 MAX_INLINE = 20_000  # characters of one paragraph whose inline marks are resolved
 DRAWINGS = ("mermaid", "dot", "graphviz", "plantuml")  # what fences of code call a picture that a page draws from it
+ITEM = "- "  # so that nobody takes two items, one a line, for a sentence that was wrapped
 MAX_LINE = 1_000_000  # a line beyond this is no markdown that a person wrote
 
 
@@ -51,7 +52,7 @@ def _front_matter(text: str) -> tuple[str, str]:
 
 def _write(tokens: list[Token], builder: TextBuilder, inline: MarkdownIt) -> str:
     """Writes the blocks; returns the first heading."""
-    first, level, apart, row = "", 0, True, None
+    first, level, apart, row, item = "", 0, True, None, ""
     for token in tokens:
         kind = token.type
         if kind == "heading_open":
@@ -66,8 +67,8 @@ def _write(tokens: list[Token], builder: TextBuilder, inline: MarkdownIt) -> str
                 builder.add("heading", one_line(body), level=level)
                 first = first or one_line(body)
             else:
-                builder.add("text", body, apart=apart)
-                apart = False
+                builder.add("text", item + body if body.strip() else "", apart=apart)
+                apart, item = False, ""
         elif kind in ("fence", "code_block"):
             if token.info.strip() not in DRAWINGS:
                 builder.add("code", token.content)
@@ -88,7 +89,7 @@ def _write(tokens: list[Token], builder: TextBuilder, inline: MarkdownIt) -> str
         ):
             apart = not token.hidden and (apart or token.level == 0)
         elif kind == "list_item_open":
-            apart = False
+            apart, item = False, ITEM
         elif token.nesting == -1 and token.level == 0:
             apart = True
     return first

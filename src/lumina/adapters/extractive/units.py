@@ -139,7 +139,8 @@ def _looks_like_code(line: str) -> bool:
 
 def _prose(block: list[str], language: str) -> Iterator[Unit]:
     paragraphs = _paragraphs(block)
-    for place, text in enumerate(paragraphs):
+    for place, paragraph in enumerate(paragraphs):
+        text = paragraph.removeprefix("- ")
         if place + 1 < len(paragraphs) and (_names(text) or _is_term(text)):
             yield Unit(kind="signature", text=text)
         elif " | " in text:  # a row of a table

@@ -127,7 +127,7 @@ y = "**"
     assert part(page, "heading") == ["Head one", "Two"]
     assert part(page, "code") == ['x = 1\n\ny = "**"']
     assert "Text with bold, code, a link and . Second line.  kept" in page.text
-    assert "first\nsecond" in page.text
+    assert "- first\n- second" in page.text
     assert "a | b\n1 | 2" in page.text
     assert "hidden" not in page.text
     assert "image" not in page.text
