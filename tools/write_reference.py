@@ -9,6 +9,7 @@ Everything that is described here is described where it is defined: a docstring,
 import argparse
 import ast
 import inspect
+import json
 import sys
 import textwrap
 from importlib import import_module
@@ -28,7 +29,8 @@ def pages() -> dict[str, str]:
     found["noted.md"] = noted()
     if find_spec("lumina.cli.main"):
         found["commands.md"] = commands()
-    return {"index.md": index(found)} | found
+    found["api.md"] = api()
+    return {"index.md": index(found)} | found | {"openapi.json": openapi()}
 
 
 def index(found: dict[str, str]) -> str:
@@ -181,6 +183,29 @@ def commands() -> str:
     return page("Commands", "What `lumina` can be told to do.", *parts)
 
 
+def api() -> str:
+    from lumina.server.app import description
+
+    rows = [
+        [f"`{method.upper()} {path}`", " ".join((route.get("description") or route["summary"]).split())]
+        for path, methods in description()["paths"].items()
+        for method, route in methods.items()
+    ]
+    return page(
+        "HTTP API",
+        "What `lumina serve` answers.",
+        "[openapi.json](openapi.json) has every parameter and every field. What changes something is sent as JSON.\n"
+        "Errors have one shape: `{\"error\": {\"code\": \"not_found\", \"message\": \"...\"}}`.",
+        grid(["request", "what it does"], rows),
+    )
+
+
+def openapi() -> str:
+    from lumina.server.app import description
+
+    return json.dumps(description(), indent=1, ensure_ascii=False) + "\n"
+
+
 def walk(name: str, command: Any) -> list[tuple[str, Any]]:
     below = getattr(command, "commands", {})
     found = [(name, command)]
@@ -249,7 +274,7 @@ def main() -> int:
     check = parser.parse_args().check
     wanted = pages()
     stale = [name for name, text in wanted.items() if not is_current(REFERENCE / name, text)]
-    stale += [path.name for path in sorted(REFERENCE.glob("*.md")) if path.name not in wanted]
+    stale += [path.name for path in sorted(REFERENCE.glob("*.*")) if path.name not in wanted]
     if check:
         print("\n".join(f"docs/reference/{name} is out of date: run `make docs`" for name in stale))
         return 1 if stale else 0

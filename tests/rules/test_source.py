@@ -18,7 +18,7 @@ NETWORK = (
 )  # fmt: skip
 OPENS_SOCKETS = ("asyncio.open_connection", "asyncio.start_server", "anyio.connect_tcp", "anyio.create_tcp_listener")
 # The guarded client, when it comes, and what speaks only to the address that its user has set.
-MAY_USE_NETWORK = {"src/lumina/adapters/embedders/openai_compatible.py"}
+MAY_USE_NETWORK = {"src/lumina/adapters/embedders/openai_compatible.py", "src/lumina/server/serving.py"}
 
 REGISTRIES = [
     name + end

@@ -168,6 +168,15 @@ class SearchAgent:
             )
         return await self.ask(scope, turn.question, client_id=client_id, budget=budget, instead_of=turn.seq)
 
+    def stop(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
+        """Ends a turn that this process answers as partial ("stopped"), with the text so far. Returns at once; False
+        when nothing runs here under that number."""
+        work = self._works.get((scope, seq, attempt))
+        if work is None:
+            return False
+        work.stop()
+        return True
+
     def follow(self, scope: ThreadScope, seq: int, attempt: int, *, after: int = 0) -> AsyncGenerator[AnyEvent, None]:
         """The events of a turn after number `after`: stored ones, then live ones, to `turn.finished`. Whether this
         process answers the turn or another does, or it ended long ago, makes no difference. NotFound (while reading)

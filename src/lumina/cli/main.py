@@ -16,13 +16,14 @@ from lumina.cli import transfer_commands
 from lumina.cli.eval_commands import evaluate
 from lumina.cli.forget_commands import forget
 from lumina.cli.reindex_commands import register_reindex
+from lumina.cli.serve_commands import serve
 from lumina.cli.state_commands import state
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
 LARGEST = 10_000_000  # for numbers that a person types
 
-ORDER = "ask chat docs threads show state forget export import reindex eval".split()
+ORDER = "ask chat serve docs threads show state forget export import reindex eval".split()
 
 
 class InOrder(TyperGroup):
@@ -212,6 +213,7 @@ def threads(
     raise typer.Exit(list_threads(limit, as_json=as_json))
 
 
+app.command("serve")(serve)
 app.command("eval")(evaluate)
 
 

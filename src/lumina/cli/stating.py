@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
 from lumina.cli.flow import words_of, wrapped
@@ -13,30 +13,20 @@ from lumina.cli.working import Worker, complete
 from lumina.memory.change import About, Change, Operation
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.keys import near_key, normal_key
-from lumina.memory.state import Entry, Outcome, State
+from lumina.memory.state import Entry, Outcome
 from lumina.memory.store import DeltaJob
-from lumina.memory.telling import Told, turns_of
-from lumina.memory.telling import words_of as quoted_words
+from lumina.memory.telling import Quoted, Told, tell_entries
 from lumina.memory.thread import Thread
 
 QUOTED = 160  # characters of a quote that are shown
 OPEN_JOBS = ("waiting", "answered", "set aside")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """An entry with its words."""
-
-    entry: Entry
-    quote: str
-    offer: str
-
-
 def show_state(name: str, as_of: int, *, profile: bool, as_json: bool) -> int:
     """Prints what stands, or stood after turn `as_of`. Returns the exit code."""
     chosen = settings()
 
-    async def load(_: Worker) -> tuple[str, list[Noted], list[DeltaJob]]:
+    async def load(_: Worker) -> tuple[str, list[Quoted], list[DeltaJob]]:
         async with await threads_at(chosen) as threads:
             scope, info = await known_thread(threads.store, name)
             if as_of > info.turns:
@@ -46,7 +36,7 @@ def show_state(name: str, as_of: int, *, profile: bool, as_json: bool) -> int:
             states += [] if profile else [await thread.state(as_of=as_of)]
             jobs = await threads.store.delta_jobs(scope, *OPEN_JOBS)
             jobs = [] if profile else [job for job in jobs if not as_of or job.seq <= as_of]
-            return scope.thread, await _noted(thread, states), jobs
+            return scope.thread, await tell_entries(threads.store, scope, states), jobs
 
     thread, entries, jobs = complete(load)
     if as_json:
@@ -158,22 +148,7 @@ def _did(outcome: Outcome, near: str) -> str:
             return f"Noted {of}, but what stands is newer: {change.key} = {outcome.old}."
 
 
-async def _noted(thread: Thread, states: list[State]) -> list[Noted]:
-    entries = [entry for state in states for entry in state.current()]
-    changes = [change for state in states for change in state.held.values()]
-    turns = await turns_of(thread.store, thread.scope, changes)
-    here = thread.scope.thread
-    return [
-        Noted(
-            entry=entry,
-            quote=quoted_words(entry.quote, entry.thread or here, turns),
-            offer=quoted_words(entry.offer, entry.thread or here, turns),
-        )
-        for entry in entries
-    ]
-
-
-def _say_section(heading: str, entries: list[Noted]) -> None:
+def _say_section(heading: str, entries: list[Quoted]) -> None:
     if not entries:
         return
     say(heading, "bold")
@@ -208,7 +183,7 @@ def _job(job: DeltaJob) -> str:
     }[job.status]
 
 
-def _entry_json(each: Noted) -> dict[str, object]:
+def _entry_json(each: Quoted) -> dict[str, object]:
     entry = each.entry
     return {
         "kind": entry.kind, "key": entry.key, "value": entry.value, "about": entry.about, "said_by": entry.said_by,

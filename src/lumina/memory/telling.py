@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lumina.memory.change import About, Change, Kind, Quote, SaidBy, load_changes
 from lumina.memory.scope import ThreadScope
-from lumina.memory.state import Row, history
+from lumina.memory.state import Entry, Row, State, history
 from lumina.memory.store import AppliedDelta, Store
 from lumina.memory.turns import Turn
 
@@ -95,6 +95,30 @@ async def tell_history(
     rows = [row for row in rows if not row.began.ends]
     turns = await turns_of(store, scope, [row.began for row in rows])
     return [_told(row, scope, turns) for row in rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """An entry with the words that it rests on, and those of the offer that it accepts; "" where there are none."""
+
+    entry: Entry
+    quote: str
+    offer: str
+
+
+async def tell_entries(store: Store, scope: ThreadScope, states: Iterable[State]) -> list[Quoted]:
+    """What stands in `states`, in their order, with its words."""
+    states = list(states)
+    turns = await turns_of(store, scope, [change for state in states for change in state.held.values()])
+    return [
+        Quoted(
+            entry=entry,
+            quote=words_of(entry.quote, entry.thread or scope.thread, turns),
+            offer=words_of(entry.offer, entry.thread or scope.thread, turns),
+        )
+        for state in states
+        for entry in state.current()
+    ]
 
 
 async def turns_of(store: Store, scope: ThreadScope, changes: Iterable[Change]) -> Turns:
