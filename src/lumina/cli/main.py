@@ -23,7 +23,7 @@ from lumina.memory.errors import LuminaError, UsageError
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
 LARGEST = 10_000_000  # for numbers that a person types
 
-ORDER = "ask chat serve docs threads show state forget export import reindex eval".split()
+ORDER = "ask chat docs serve threads show state forget export import reindex eval".split()
 
 
 class InOrder(TyperGroup):
