@@ -12,9 +12,11 @@ import lxml.html as html
 
 from lumina.adapters.pages.hidden import remove_hidden
 from lumina.adapters.pages.page_text import NotText, Read
+from lumina.adapters.pages.plain_walk import walked_text
 
 LONGEST_HTML = 5_000_000  # characters; what comes after is not read
-MOST_TAGS = 200_000  # the largest pages of manuals hold 100,000
+MOST_TAGS = 400_000  # the largest pages of manuals hold 100,000
+LARGE = 30_000  # tags; the main part of a page with more is not told by likeness, which takes minutes there
 DEEPEST = 250  # levels; browsers flatten what is nested deeper than 512
 ENOUGH = 80  # characters of a page whose scripts could have written more
 BLOCKS = frozenset("p head quote list table code".split())
@@ -23,7 +25,8 @@ BLOCKS = frozenset("p head quote list table code".split())
 def read_html(text: str) -> Read:
     """Raises NotText with the reason, for a person."""
     text = text[:LONGEST_HTML]
-    if text.count("<") > MOST_TAGS:
+    tags = text.count("<")
+    if tags > MOST_TAGS:
         raise NotText(f"it has more than {MOST_TAGS:,} tags")
     root = _parsed(text)
     title = " ".join(str(root.xpath("string((//title)[1])")).split())
@@ -33,7 +36,7 @@ def read_html(text: str) -> Read:
         raise NotText(f"its tags are nested more than {DEEPEST} levels deep")
     remove_hidden(root)
     heading = " ".join(str(root.xpath("string((//h1)[1])")).split())
-    found = _main_text(root)
+    found = walked_text(root) if tags > LARGE else _main_text(root)
     if leads_on and len(found) < ENOUGH:
         raise NotText("it only leads on to another address, which is not followed")
     if scripts and len(found) < ENOUGH:

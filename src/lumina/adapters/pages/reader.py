@@ -35,14 +35,14 @@ SAID = {
 
 
 class WebPageReader:
-    """`door` is the web door. `clock` in seconds, for what is kept; `timeouts` as asyncio.timeout."""
+    """`door` is the web door. `clock` in seconds, for what is kept; `timeouts` as asyncio.timeout; `workers` read."""
 
     def __init__(
         self, door: Door, *, clock: Callable[[], float] = time.monotonic,
-        timeouts: Callable[[float], asyncio.Timeout] = asyncio.timeout,
+        timeouts: Callable[[float], asyncio.Timeout] = asyncio.timeout, workers: Workers | None = None,
     ) -> None:  # fmt: skip
         self._door, self._timeouts = door, timeouts
-        self._workers = Workers(timeouts=timeouts)
+        self._workers = workers or Workers(timeouts=timeouts)
         self._pages: Kept[Page] = Kept(most=KEPT, age=KEPT_FOR, clock=clock)
         self._robots: Kept[bytes] = Kept(most=ROBOTS_KEPT, age=ROBOTS_KEPT_FOR, clock=clock)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 AT_ONCE = 2
-SECONDS = 10.0  # for one page
+SECONDS = 12.0  # for one page
 SPARE = 5.0  # by so much longer the process's own alarm waits
 JOBS = 200  # after so many pages a process is replaced: what parsers leave behind is freed
 LONGEST_ANSWER = 20_000_000
