@@ -15,7 +15,8 @@ AT_ONCE = 2
 SECONDS = 12.0  # for one page
 SPARE = 5.0  # by so much longer the process's own alarm waits
 JOBS = 200  # after so many pages a process is replaced: what parsers leave behind is freed
-LONGEST_ANSWER = 20_000_000
+LONGEST_ANSWER = 20_000_000  # bytes
+PIECE = 262_144  # bytes
 STARTS = 30.0  # seconds in which a new process must be ready, on a busy machine too
 INHERITED = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
@@ -97,8 +98,9 @@ class _Worker:
         if stdin is None:
             raise EOFError
         stdin.write(json.dumps(asked).encode("ascii") + b"\n")
-        stdin.write(body)
-        await stdin.drain()
+        for at in range(0, len(body), PIECE):  # in pieces, so that no second copy of it waits in a buffer
+            stdin.write(body[at : at + PIECE])
+            await stdin.drain()
         answer = await self.answer()
         self.jobs += 1
         return answer
