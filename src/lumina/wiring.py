@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from lumina.adapters.documents.library import Library
+    from lumina.adapters.net.doors import Doors
+    from lumina.adapters.pages.reader import WebPageReader
     from lumina.agent.desk import Limits
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
@@ -179,18 +181,36 @@ def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None
     if kind == "openai" and rest:
         try:
             from lumina.adapters.embedders.openai_compatible import OPENAI, OpenAICompatible
+            from lumina.adapters.net.doors import configured_door
         except ImportError as error:
             raise UsageError(
-                f"The embedder {embedder} needs the package httpx2, which is not installed: "
+                f"The embedder {embedder} needs a package that is not installed ({error.name}): "
                 "pip install 'lumina-search[app]'."
             ) from error
         model, slash, width = rest.rpartition("/")
         if not (slash and width.isascii() and width.isdigit() and len(width) < 6):
             model, width = rest, "0"  # a model's name may have a slash in it
         return OpenAICompatible(
-            model=model, width=int(width), url=url or OPENAI, key=os.environ.get("OPENAI_API_KEY", "")
+            door=configured_door(url or OPENAI), model=model, width=int(width), url=url or OPENAI,
+            key=os.environ.get("OPENAI_API_KEY", ""),
         )  # fmt: skip
     raise UsageError(f"{embedder!r} is not an embedder. There are: none, minilm, minilm:FOLDER, openai:MODEL.")
+
+
+def open_doors(web_allow: str = "") -> "Doors":
+    """The ways out of one agent: `.web` for pages, `.configured(origin)` for one place, `.client(base_url)` for a
+    vendor's SDK. `web_allow` as LUMINA_WEB_ALLOW. Close them with the agent: `aclose` in Desk.closing."""
+    from lumina.adapters.net.doors import Doors
+    from lumina.adapters.net.reach import Allowed
+
+    return Doors(allowed=Allowed.of(web_allow))
+
+
+def page_reader(doors: "Doors") -> "WebPageReader":
+    """Who reads pages of the web for an agent. To be closed as well."""
+    from lumina.adapters.pages.reader import WebPageReader
+
+    return WebPageReader(doors.web)
 
 
 class Threads:

@@ -1,5 +1,6 @@
 """What turns are answered with: the same for every turn of an agent, chosen once by `lumina.wiring`."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -42,3 +43,4 @@ class Desk:
     bell: Bell = field(default_factory=Bell)
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
     embedder: Embedder | None = None
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what is closed with the agent, such as its doors
