@@ -6,9 +6,11 @@ ends is a value: a status and a reason for people, never an exception of the mod
 """
 
 import asyncio
+import itertools
 import json
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
+from random import Random
 from typing import Literal, assert_never
 
 from pydantic_ai.messages import (
@@ -28,7 +30,9 @@ from pydantic_ai.usage import RequestUsage
 
 from lumina.agent.desk import Limits
 from lumina.agent.draft import Draft
+from lumina.agent.model_errors import explain
 from lumina.agent.model_messages import model_messages
+from lumina.agent.retrying import pause
 from lumina.agent.storable import storable
 from lumina.agent.toolbox import Toolbox
 from lumina.memory.context import Context, continued
@@ -59,8 +63,9 @@ class Loop:
 
     def __init__(
         self, *, model: Model, thread: Thread, turn: Turn, context: Context, toolbox: Toolbox, draft: Draft,
-        citable: set[int], limits: Limits,
+        citable: set[int], limits: Limits, tell: Callable[[str, bool], Awaitable[None]], chance: Random,
     ) -> None:  # fmt: skip
+        """`tell` says something to the person beside the answer; its second argument as in the event `Notice`."""
         self.usage: dict[str, int] = {}
         self._model = model
         self._thread = thread
@@ -70,6 +75,9 @@ class Loop:
         self._draft = draft
         self._citable = citable
         self._limits = limits
+        self._tell = tell
+        self._chance = chance
+        self._heard = False  # whether anything came of the present call
 
     async def run(self) -> Outcome:
         """To the end of the answer. Raises what the model raises; `draft` holds what was written until then."""
@@ -102,10 +110,30 @@ class Loop:
         return continued(self._context, call, items, messages, self._citable)
 
     async def _ask(self, messages: tuple[Message, ...], *, may_call: bool) -> ModelResponse | Outcome:
-        """One call: the response, or how a limit cut it off."""
+        """One call, made again when it fails in a way that may pass and nothing of it was shown yet."""
+        shown, limits = (len(self._draft.answer), self._draft.thought), self._limits
+        for tried in itertools.count(1):
+            try:
+                return await self._try(messages, may_call=may_call)
+            except Exception as error:
+                seconds = None if (len(self._draft.answer), self._draft.thought) != shown else pause(
+                    error, tried, tries=limits.model_tries, first=limits.first_pause, longest=limits.longest_pause,
+                    chance=self._chance,
+                )  # fmt: skip
+                if seconds is None:
+                    raise
+                said = explain(error, self._model.model_name).partition(". ")[0].rstrip(".")
+                again = f"asking again in {seconds:.0f} s (try {tried + 1} of {limits.model_tries})"
+                await self._tell(f"{said}; {again}.", True)
+                await asyncio.sleep(seconds)
+        raise AssertionError("the last try either answered or raised")
+
+    async def _try(self, messages: tuple[Message, ...], *, may_call: bool) -> ModelResponse | Outcome:
+        """One try: the response, or how a limit cut it off."""
         parameters = ModelRequestParameters(function_tools=definitions(self._toolbox))
         settings = None if may_call else ModelSettings(tool_choice="none")
-        silence = asyncio.timeout(self._limits.silence)
+        silence = asyncio.timeout(self._limits.first_piece)
+        self._heard = False
         try:
             async with silence, self._model.request_stream(model_messages(messages), settings, parameters) as stream:
                 try:
@@ -114,7 +142,8 @@ class Loop:
                     self._count(stream.usage, messages)
         except TimeoutError:
             if silence.expired():
-                return partial(f"interrupted: the model said nothing for {self._limits.silence:g} seconds")
+                limit = self._limits.silence if self._heard else self._limits.first_piece
+                return partial(f"interrupted: the model said nothing for {limit:g} seconds")
             raise
 
     async def _listen(
@@ -122,6 +151,7 @@ class Loop:
     ) -> Outcome | None:
         loop = asyncio.get_running_loop()
         async for event in stream:
+            self._heard = True
             silence.reschedule(loop.time() + self._limits.silence)
             if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
                 await self._draft.say(event.part.content)
@@ -183,6 +213,8 @@ def how_it_ended(response: ModelResponse) -> Outcome:
     if response.state in ("incomplete", "interrupted"):
         return partial("interrupted: the model's answer ended early")
     match response.finish_reason:
+        case None if response.provider_name and not response.tool_calls:  # a provider says how it ended, unless cut off
+            return partial("interrupted: the model's answer ended early")
         case None | "stop" | "tool_call":
             return COMPLETE
         case "length":

@@ -47,11 +47,11 @@ async def ended(agent, scope: ThreadScope):
 
 
 async def test_p4_a_model_that_says_nothing_ends_the_turn_as_failed(make_agent, scope):
-    agent = make_agent([Reply(Gate(), "Never.")], silence=60)
+    agent = make_agent([Reply(Gate(), "Never.")], first_piece=90)
     turn = await ended(agent, scope)
     assert turn.status == "failed"
-    assert turn.reason == "interrupted: the model said nothing for 60 seconds"
-    assert asyncio.get_running_loop().time() == pytest.approx(60, abs=1)
+    assert turn.reason == "interrupted: the model said nothing for 90 seconds"
+    assert asyncio.get_running_loop().time() == pytest.approx(90, abs=1)
 
 
 async def test_p4_a_model_that_falls_silent_ends_the_turn_as_partial(make_agent, scope):
