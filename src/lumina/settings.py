@@ -74,8 +74,8 @@ class Settings(BaseSettings):
     model_tools: Literal["auto", "tools", "json", "fixed"] = Field(
         default="auto",
         description="How the model asks for a search. `tools`: by tool calls. `json`: by an answer in JSON that a"
-        " schema constrains, for small models. `fixed`: not at all; one search is made for it before it answers. `auto`:"
-        " `tools`, and `fixed` once the model's server says that it has none.",
+        " schema constrains, for small models. `fixed`: not at all; one search is made for it before it answers."
+        " `auto`: `tools`, and `fixed` once the model's server says that it has none.",
         json_schema_extra={"allowed": "auto, tools, json, fixed"},
     )
     search: str = Field(

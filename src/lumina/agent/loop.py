@@ -42,6 +42,9 @@ from lumina.memory.rendering import tool_messages
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Message, ToolCall, Turn
 
+CUT_FROM = 1000  # tokens; below that, ratios say little
+CUT_SHARE = 0.5  # of our count; the least that was measured is 0.67 (English prose)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -78,6 +81,7 @@ class Loop:
         self._tell = tell
         self._chance = chance
         self._heard = False  # whether anything came of the present call
+        self._unread = ""  # what to tell of a context that was not read whole
 
     async def run(self) -> Outcome:
         """To the end of the answer. Raises what the model raises; `draft` holds what was written until then."""
@@ -86,6 +90,9 @@ class Loop:
             last = call == self._limits.model_calls
             response = await self._ask(sent.messages, may_call=not last)
             said = await self._draft.end_part()
+            if self._unread:
+                await self._tell(self._unread, False)
+                self._unread = ""
             if isinstance(response, Outcome):
                 return response
             calls = asked_for(response, self._thread.schema.masks)
@@ -174,7 +181,10 @@ class Loop:
                 self._thread.counter.count(f"{one.name} {one.description} {json.dumps(one.parameters_json_schema)}")
                 for one in definitions(self._toolbox)
             )
-            self._thread.calibrate(self._context, usage.input_tokens - about_tools)
+            if lost := cut_off(sum(self._context.receipt.tokens.values()), usage.input_tokens):
+                self._unread = lost
+            else:
+                self._thread.calibrate(self._context, usage.input_tokens - about_tools)
         reported = {
             "input": usage.input_tokens,
             "output": usage.output_tokens,
@@ -184,6 +194,17 @@ class Loop:
         for name, number in reported.items():
             if number:
                 self.usage[name] = self.usage.get(name, 0) + number
+
+
+def cut_off(ours: int, reported: int) -> str:
+    """What to tell when a model has read far less than it was sent, or "". No text has so few tokens by any of the
+    ratios measured (docs/why/budget.md), so a server has cut the beginning off: Ollama does so beyond its num_ctx."""
+    if reported <= 0 or ours < CUT_FROM or reported >= ours * CUT_SHARE:
+        return ""
+    return (
+        f"The model was sent about {ours:,} tokens and reports {reported:,}: its server seems to have cut off the "
+        "beginning. Give it a larger window (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx), or ask with a smaller budget."
+    )
 
 
 def definitions(toolbox: Toolbox) -> list[ToolDefinition]:

@@ -3,6 +3,7 @@
 `rows` gives each message of the wire as (role, text, calls), in order; whatever a library has added stands in them.
 """
 
+import itertools
 import json
 from typing import Any
 
@@ -57,12 +58,48 @@ def _google(body: dict[str, Any]) -> list[Row]:
         role = "assistant" if content["role"] == "model" else "user"
         parts = content["parts"]
         results = [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
-        found += [("tool", json.dumps(result, ensure_ascii=False), []) for result in results]
+        found += [("tool", _returned(result), []) for result in results]
         text = "".join(part["text"] for part in parts if "text" in part)
         calls = [(p["functionCall"]["name"], _json(p["functionCall"]["args"])) for p in parts if "functionCall" in p]
         if text or calls or not results:
             found.append((role, text, calls))
     return found
+
+
+def _returned(result: dict[str, Any]) -> str:
+    """Google takes an object; a text comes as its only value."""
+    [value] = result.values()
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def check_valid(form: str, body: dict[str, Any]) -> None:
+    """What a vendor would refuse with 400: roles out of turn, a call without its result, a result without its call,
+    an empty message."""
+    found = rows(form, body)
+    assert all(text.strip() or calls for _, text, calls in found)
+    spoken = [role for role, _, _ in found if role != "system"]
+    assert spoken[0] == "user"
+    assert not any(one == after and one != "tool" for one, after in itertools.pairwise(spoken)), spoken
+    assert [role for role, _, _ in found].count("system") <= 1
+    waiting = 0
+    for role, _, calls in found:
+        if role == "tool":
+            waiting -= 1
+            assert waiting >= 0
+        else:
+            assert not waiting
+            waiting = len(calls)
+    assert not waiting
+    if form in ("openai", "ollama"):
+        asked = [call["id"] for message in body["messages"] for call in message.get("tool_calls") or ()]
+        given = [message["tool_call_id"] for message in body["messages"] if message["role"] == "tool"]
+        assert asked == given
+    if form == "anthropic":
+        blocks = [b for m in body["messages"] if not isinstance(m["content"], str) for b in m["content"]]
+        asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        assert asked == [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        roles = [message["role"] for message in body["messages"]]
+        assert all(one != after for one, after in itertools.pairwise(roles))
 
 
 def _text(content: Any) -> str:

@@ -6,6 +6,7 @@ at which address, and which setting mends it. Whether another try may help is le
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from pydantic_ai import RunContext
@@ -13,6 +14,7 @@ from pydantic_ai.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
     ModelConnectionError,
+    ModelContextWindowExceededError,
     ModelHTTPError,
     ModelNotFoundError,
     ModelTimeoutError,
@@ -25,6 +27,8 @@ from pydantic_ai.settings import ModelSettings
 from lumina.adapters.models.names import KEY, URL, VENDORS, Named
 from lumina.memory.errors import ProviderError
 
+# What a call has opened. google-genai leaves an answer open when its reader stops before the end.
+OPENED: ContextVar[list[Any] | None] = ContextVar("opened", default=None)
 NO_ANSWERS = ("text/html", "application/xhtml", "image/", "application/pdf")  # what no model's answer comes in
 
 
@@ -60,11 +64,17 @@ class ReachedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        with explained(self.named):
-            async with self.wrapped.request_stream(
-                messages, model_settings, model_request_parameters, run_context
-            ) as stream:
-                yield stream
+        opened: list[Any] = []
+        OPENED.set(opened)
+        try:
+            with explained(self.named):
+                async with self.wrapped.request_stream(
+                    messages, model_settings, model_request_parameters, run_context
+                ) as stream:
+                    yield stream
+        finally:
+            for response in opened:
+                await response.aclose()
 
 
 @contextmanager
@@ -74,7 +84,9 @@ def explained(named: Named) -> Iterator[None]:
         yield
     except ModelAPIError as error:
         if said := _mended_by(error, named):
-            raise ProviderError(said, provider=named.name, retry=isinstance(error, ModelConnectionError)) from error
+            own = _own(error)
+            again = own.retry if own else isinstance(error, ModelConnectionError)
+            raise ProviderError(said, provider=named.name, retry=again) from error
         raise
 
 
@@ -91,13 +103,27 @@ def _mended_by(error: ModelAPIError, named: Named) -> str:
     if isinstance(error, ModelConnectionError) and not isinstance(error, ModelTimeoutError):
         if cause := _own(error):
             return str(cause)
+        if error.phase not in ("connect", None) or error.in_stream:
+            return f"The connection to the model {named.name} broke. Try again."
         if named.vendor == "ollama":
             return f"No Ollama answers at {named.url}. Start it (ollama serve), or set OLLAMA_HOST to where it runs."
         if named.own_url:
             address = VENDORS[named.vendor].address
             return f"Nothing answers for the model {named.name} at {named.url}. Start it, or set {URL} or {address}."
-        return f"The model {named.name} could not be reached, or the connection broke. Check the network and try again."
+        return f"The model {named.name} could not be reached. Check the network and try again."
+    if isinstance(error, ModelContextWindowExceededError) or _is_too_long(error):
+        return f"The model {named.name} cannot take that much text. Ask with a smaller budget."
     return ""
+
+
+def _is_too_long(error: ModelAPIError) -> bool:
+    """Local servers say it in words of their own: Ollama, llama.cpp."""
+    said = str(error).lower()
+    return (
+        isinstance(error, ModelHTTPError)
+        and error.status_code in (400, 413, 500)
+        and any(words in said for words in ("exceeds the context length", "exceeds the available context size"))
+    )
 
 
 def _is_key(error: ModelAPIError) -> bool:
@@ -118,6 +144,8 @@ def hooks(named_url: str) -> Mapping[str, list[Any]]:
     """What the client of a model looks at before its SDK does: an error page that came as if all were well."""
 
     async def is_an_answer(response: Any) -> None:
+        if (opened := OPENED.get()) is not None:
+            opened.append(response)
         kind = response.headers.get("content-type", "").lower()
         if response.status_code < 400 and kind.startswith(NO_ANSWERS):
             raise ProviderError(
