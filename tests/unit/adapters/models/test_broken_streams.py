@@ -81,9 +81,8 @@ async def test_P3_a_stream_cut_at_any_byte_never_passes_as_complete(agent_on, sc
     from support.providers.formats import Writer
 
     written = Writer("openai", "scripted", tokens=(1, 1))
-    stream = b"".join(
-        [*written.opening(), *written.piece("It keeps "), *written.piece("128."), *written.ending("stop")]
-    )
+    pieces = [*written.opening(), *written.piece("It keeps "), *written.piece("128."), *written.ending("stop")]
+    stream = b"".join(pieces)
     told = stream.index(b'"finish_reason": "stop"')
     for at in range(0, told, 37):
         with Provider([Garbage(stream[:at], "text/event-stream")]) as provider:
