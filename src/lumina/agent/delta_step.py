@@ -46,7 +46,7 @@ class ModelNotes:
         try:
             response = await self._model.request(model_messages(request.messages), None, ModelRequestParameters())
         except Exception as error:
-            raise ProviderError(explain(error, self.name), provider=self.name, retry=True) from error
+            raise ProviderError(explain(error, self.name), provider=self.name, retry=True) from None
         return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 

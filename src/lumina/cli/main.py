@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from lumina.cli import transfer_commands
 from lumina.cli.eval_commands import evaluate
 from lumina.cli.forget_commands import forget
+from lumina.cli.models_commands import register_models
 from lumina.cli.reindex_commands import register_reindex
 from lumina.cli.serve_commands import serve
 from lumina.cli.state_commands import state
@@ -23,7 +24,7 @@ from lumina.memory.errors import LuminaError, UsageError
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
 LARGEST = 10_000_000  # for numbers that a person types
 
-ORDER = "ask chat docs serve threads show state forget export import reindex eval".split()
+ORDER = "ask chat docs models doctor serve threads show state forget export import reindex eval".split()
 
 
 class InOrder(TyperGroup):
@@ -218,6 +219,7 @@ app.command("eval")(evaluate)
 
 
 register_reindex(app)
+register_models(app)
 
 
 @docs.command("add")

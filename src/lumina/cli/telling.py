@@ -54,6 +54,8 @@ class Teller:
                 self.citations.append(event)
             case CitationRemoved():
                 self.removed += 1
+            case Notice(now=True):
+                note(flat(event.text), "amber")
             case Notice():
                 self.notices.append(event.text)
             case TurnFinished():
