@@ -31,6 +31,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo
@@ -38,7 +39,7 @@ from zoneinfo import ZoneInfo
 from lumina.memory.errors import UsageError
 from lumina.memory.looking_back import RecallMode
 from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.store import Store
+from lumina.memory.store import ModelUse, Store
 from lumina.memory.thread import Clock, Thread, utc_now
 from lumina.memory.turns import ThreadInfo
 from lumina.memory.visible_text import one_line
@@ -148,6 +149,13 @@ def note_taker(model: "Model") -> "NoteTaker":
     from lumina.agent.delta_step import ModelNotes
 
     return ModelNotes(model)
+
+
+def price_of(use: ModelUse) -> Decimal | None:
+    """What a model call cost, in US dollars; None when its price is not known."""
+    from lumina.adapters import prices
+
+    return prices.price_of(use)
 
 
 def find_schema(schema: "Schema | str | os.PathLike[str] | None") -> "Schema | None":

@@ -13,6 +13,7 @@ from lumina.agent.desk import Desk
 from lumina.agent.events import Event, FollowUps, Notice, StateChanged, Titled
 from lumina.agent.model_notes import ModelNotes
 from lumina.agent.ports import NoteReply
+from lumina.agent.spending import NOTE, Spending
 from lumina.agent.storable import storable
 from lumina.agent.turn_log import thread_log
 from lumina.memory import noting
@@ -79,6 +80,10 @@ async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, .
         logger.warning("noting turn %s: %s", turn.seq, reason, exc_info=error)
         return await _failed(thread, turn, str(error) if isinstance(error, ProviderError) else reason)
     reply = answered if isinstance(answered, NoteReply) else NoteReply(text=answered)
+    if reply.model:
+        spending = Spending(thread, turn)
+        spending.add(NOTE, reply.model, reply.tokens)
+        await spending.write()
     if reply.problem:
         return await _failed(thread, turn, reply.problem)
     now = (await thread.store.turns(thread.scope, [(turn.seq, turn.attempt)])).get((turn.seq, turn.attempt))

@@ -29,6 +29,7 @@ from pydantic_ai.usage import RequestUsage
 from lumina.agent.desk import Limits
 from lumina.agent.draft import Draft
 from lumina.agent.model_messages import model_messages
+from lumina.agent.spending import ANSWER, Spending, model_ref, tokens_of
 from lumina.agent.storable import storable
 from lumina.agent.toolbox import Toolbox
 from lumina.memory.context import Context, continued
@@ -55,13 +56,15 @@ def partial(reason: str) -> Outcome:
 
 
 class Loop:
-    """One turn's exchange with the model. `usage` sums up what the provider reported, whatever the end was."""
+    """One turn's exchange with the model. `usage` sums up what the provider reported, whatever the end was; `spending`
+    has it call by call."""
 
     def __init__(
         self, *, model: Model, thread: Thread, turn: Turn, context: Context, toolbox: Toolbox, draft: Draft,
         citable: set[int], limits: Limits,
     ) -> None:  # fmt: skip
         self.usage: dict[str, int] = {}
+        self.spending = Spending(thread, turn)
         self._model = model
         self._thread = thread
         self._turn = turn
@@ -87,6 +90,7 @@ class Loop:
                 await self._toolbox.carry_out(call, said, calls)
                 sent = self._next_context(call + 1)
                 await self._thread.save_receipt(self._turn, sent)
+                await self.spending.write()
         return partial(f"stopped: the model was asked {self._limits.model_calls} times and still asked for tools")
 
     def _next_context(self, call: int) -> Context:
@@ -145,6 +149,7 @@ class Loop:
                 for one in definitions(self._toolbox)
             )
             self._thread.calibrate(self._context, usage.input_tokens - about_tools)
+        self.spending.add(ANSWER, model_ref(self._model), tokens_of(usage))
         reported = {
             "input": usage.input_tokens,
             "output": usage.output_tokens,

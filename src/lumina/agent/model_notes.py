@@ -7,7 +7,8 @@ same is asked as plain text, and from then on. Whatever comes back is read as `l
 
 from typing import TYPE_CHECKING
 
-from lumina.agent.ports import NoteReply, Tokens
+from lumina.agent.ports import NoteReply
+from lumina.agent.spending import model_ref, tokens_of
 from lumina.memory.delta import DeltaRequest
 from lumina.memory.errors import ProviderError
 from lumina.memory.note import note_schema
@@ -15,7 +16,6 @@ from lumina.memory.note import note_schema
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
-    from pydantic_ai.usage import RequestUsage
 
 REFUSES_THE_FORM = (
     400,
@@ -77,21 +77,6 @@ def answer_form(model: "Model") -> "ModelRequestParameters | None":
         output_mode="native" if by_schema else "prompted",
         output_object=OutputObjectDefinition(json_schema=note_schema(), name="note", strict=True),
         prompted_output_template=False,  # it is said in the instructions
-    )
-
-
-def model_ref(model: "Model") -> str:
-    """Who is paid: `provider:model`, as settings name it."""
-    return f"{model.system}:{model.model_name}" if model.system else model.model_name
-
-
-def tokens_of(usage: "RequestUsage") -> Tokens:
-    return Tokens(
-        input=usage.input_tokens,
-        output=usage.output_tokens,
-        cached=usage.cache_read_tokens,
-        cache_written=usage.cache_write_tokens,
-        reasoning=usage.output_reasoning_tokens,
     )
 
 

@@ -18,12 +18,13 @@ from lumina.cli.forget_commands import forget
 from lumina.cli.prompt_commands import prompts
 from lumina.cli.reindex_commands import register_reindex
 from lumina.cli.state_commands import state
+from lumina.cli.usage_commands import usage
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
 LARGEST = 10_000_000  # for numbers that a person types
 
-ORDER = "ask chat docs threads show state forget prompts export import reindex eval".split()
+ORDER = "ask chat docs threads show state usage forget prompts export import reindex eval".split()
 
 
 class InOrder(TyperGroup):
@@ -215,6 +216,7 @@ def threads(
 
 
 app.command("eval")(evaluate)
+app.command("usage")(usage)
 
 
 register_reindex(app)

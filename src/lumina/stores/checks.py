@@ -8,13 +8,13 @@ is written. Every message names the field.
 import json
 import math
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, get_args
 
 from lumina.agent.ports import NewDocument
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import check_id
-from lumina.memory.store import AppliedDelta, CallPurpose, Snapshot, StoredReceipt
+from lumina.memory.store import AppliedDelta, CallPurpose, ModelUse, Snapshot, StoredReceipt
 from lumina.memory.turns import (
     DeltaStatus,
     Depth,
@@ -217,6 +217,20 @@ def check_receipt(receipt: StoredReceipt) -> None:
     check_whole("call", receipt.call, 1)
     check_one_of("purpose", receipt.purpose, PURPOSES)
     check_json("receipt", receipt.body)
+
+
+def check_uses(uses: Sequence[ModelUse]) -> None:
+    for use in uses:
+        for name in ("purpose", "model", "day"):
+            check_text(f"usage {name}", getattr(use, name))
+        try:
+            right = date.fromisoformat(use.day).isoformat() == use.day
+        except ValueError:
+            right = False
+        if not right or not use.purpose:
+            raise UsageError("Usage has a purpose, and a day such as 2026-11-30. Nothing was stored.")
+        for name in ("input", "output", "cached", "cache_written", "reasoning"):
+            check_whole(f"usage {name}", getattr(use, name))
 
 
 def check_document(document: NewDocument) -> None:

@@ -208,6 +208,7 @@ def _blank_turn(thread: KeptThread, key: TurnKey, day: str) -> None:
     thread.logs.pop(key, None)
     kept.calls.clear()
     kept.read.clear()
+    kept.uses.clear()
     job = thread.jobs.get(key)
     status = kept.turn.delta
     if job is not None:

@@ -37,6 +37,7 @@ from lumina.stores.schema import (
     tool_calls,
     turn_sources,
     turns,
+    usage,
     vectors,
 )
 from lumina.stores.sql import recall, removing
@@ -44,7 +45,7 @@ from lumina.stores.sql.held import HeldRows
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn
 
 EMPTY_DIGEST = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # SHA-256 of no text
-OF_TURN = (citations, turn_sources, tool_calls)
+OF_TURN = (citations, turn_sources, tool_calls, usage)
 
 AUDIT = select(audits).where(*of_subject(audits)).order_by(audits.c.number)
 LAST = select(func.max(audits.c.number)).where(*of_subject(audits))
