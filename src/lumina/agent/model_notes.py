@@ -54,7 +54,7 @@ class ModelNotes:
                 response = await self._ask(request, None)
                 self._plain = True  # it is the form that was refused
         except Exception as error:
-            raise ProviderError(explain(error, self.name), provider=self.name, retry=True) from error
+            raise ProviderError(explain(error, self.name), provider=self.name, retry=True) from None
         return _reply(self._model, response)
 
     async def _ask(self, request: DeltaRequest, form: "ModelRequestParameters | None") -> "ModelResponse":

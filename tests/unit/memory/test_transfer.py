@@ -31,7 +31,8 @@ ME = SubjectScope(tenant="local", subject="me")
 MADE_AGAIN = {
     "meta", "counters", "states", "profiles", "vectors", "owners", "document_words", "threads.handle", "threads.turns",
     "threads.running", "threads.running_attempt", "threads.owner", "citations.place", "events.number", "audit.number",
-    "usage.number", "passages.id", "documents.id", "documents.words", "document_passages.document", "document_passages.ordinal",
+    "usage.number", "passages.id", "documents.id", "documents.words", "document_passages.document",
+    "document_passages.ordinal",
 }  # fmt: skip
 LINE_OF = {
     "subjects": "SubjectLine", "texts": "TextLine", "documents": "DocumentLine", "document_passages": "DocumentSpan",
