@@ -88,8 +88,7 @@ async def play(
             Message(role="tool", content=extra, tool_call_id="x"),
         ) if extra else (),
     ))  # fmt: skip
-    if ops is not None:
-        await thread.delta_request(turn.seq)
+    if ops is not None and await thread.delta_request(turn.seq):  # a greeting is settled unasked
         reply = {"ops": ops, "title": title, "followups": [f"What of {extra}?"] if extra else []}
         noting = await thread.apply(reply, seq=turn.seq)
         told = [{**body, "kind": "state.changed", "op": o.change.op, "key": o.change.key, "about": o.change.about,

@@ -101,7 +101,7 @@ class NotedThread:
         if not self.remembers:
             raise UsageError("Memory is off: there is nothing to correct. Nothing was changed.")
         return await correct_state(
-            self.store, self.scope, op, key, value, by=by, why=why, day=self.today(), about=about, after=after,
+            self.store, self.scope, op, key, value, by=by, why=why, now=self.now(), about=about, after=after,
             schema=self.schema,
         )  # fmt: skip
 

@@ -202,11 +202,13 @@ class Store(Protocol):
         ...
 
     async def apply_delta(
-        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
-    ) -> bool:
-        """Stores the delta and the folded snapshots (their version = the one read, plus one), job -> applied, in one
-        transaction. False, and nothing written, if this (seq, attempt, correction) was applied before, or is the
-        delta of a superseded attempt. VersionConflict if a version moved on."""
+        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None, *,
+        audit: NewAudit | None = None, events: Sequence[str] = (),
+    ) -> bool:  # fmt: skip
+        """Stores the delta and the folded snapshots (their version = the one read, plus one), job -> applied, and with
+        them a row of the audit and `events` of the thread's log, in one transaction. False, and nothing written, if
+        this (seq, attempt, correction) was applied before, or is the delta of a superseded attempt. VersionConflict if
+        a version moved on."""
         ...
 
     async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from lumina.agent.ports import NewDocument
 from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.removal import NewAudit
 from lumina.memory.scope import check_id
 from lumina.memory.store import AppliedDelta, CallPurpose, ModelUse, Snapshot, StoredReceipt
 from lumina.memory.turns import (
@@ -206,6 +207,13 @@ def check_delta(delta: AppliedDelta, state: Snapshot, profile: Snapshot | None) 
     check_snapshot("state", state)
     if profile is not None:
         check_snapshot("profile", profile)
+
+
+def check_audit(audit: NewAudit | None) -> None:
+    if audit is not None:
+        for name in ("action", "by", "at", "thread"):
+            check_text(f"audit {name}", getattr(audit, name))
+        check_json("audit detail", audit.detail, dict)
 
 
 def check_snapshot(name: str, snapshot: Snapshot) -> None:

@@ -184,9 +184,10 @@ class SQLStore(ABC):
         return await self._write(fold.retry, scope, seq, attempt)
 
     async def apply_delta(
-        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
-    ) -> bool:
-        return await self._write(fold.apply, scope, delta, state, profile)
+        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None, *,
+        audit: NewAudit | None = None, events: Sequence[str] = (),
+    ) -> bool:  # fmt: skip
+        return await self._write(fold.apply, scope, delta, state, profile, audit, events)
 
     async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
         await self._write(fold.put_snapshot, scope, new)
