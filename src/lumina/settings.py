@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from lumina.memory.errors import UsageError
 
 FILE = "lumina.toml"
 NAMES = {"schema_file": "schema"}  # fields that cannot bear their setting's name: pydantic has a method called so
+SECRETS = {"model_key"}  # their values stand in no message
 SQLITE = "sqlite:///"
 POSTGRESQL = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
@@ -48,9 +49,34 @@ class Settings(BaseSettings):
         default="extractive",
         description="Who answers. `extractive` quotes sentences from what was found and needs no key and no network.",
         json_schema_extra={
-            "allowed": "extractive; or provider:name as pydantic-ai has it, such as openai:gpt-5, with the vendor's key"
-            " in the environment. What is sent then leaves the machine; no such model has been tried yet"
+            "allowed": "extractive; ollama:MODEL (on this machine); openai:MODEL, anthropic:MODEL, google:MODEL with"
+            " the vendor's key, and what is sent then leaves the machine. `lumina models` says what is ready"
         },
+    )
+    model_url: str = Field(
+        default="",
+        description="Where the model is asked: the base address of a server that speaks as the vendor of LUMINA_MODEL"
+        " does, for openai:MODEL up to and with its version.",
+        json_schema_extra={
+            "allowed": "http:// or https://...",
+            "default": "OLLAMA_HOST, OPENAI_BASE_URL or ANTHROPIC_BASE_URL, else the vendor's own address; for ollama"
+            " `http://127.0.0.1:11434`",
+        },
+    )
+    model_key: SecretStr = Field(
+        default=SecretStr(""),
+        description="The key of the model's vendor. It is shown and logged nowhere.",
+        json_schema_extra={
+            "allowed": "a key",
+            "default": "OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY (or GEMINI_API_KEY), OLLAMA_API_KEY",
+        },
+    )
+    model_tools: Literal["auto", "tools", "json", "fixed"] = Field(
+        default="auto",
+        description="How the model asks for a search. `tools`: by tool calls. `json`: by an answer in JSON that a"
+        " schema constrains, for small models. `fixed`: not at all; one search is made for it before it answers."
+        " `auto`: `tools`, and `fixed` once the model's server says that it has none.",
+        json_schema_extra={"allowed": "auto, tools, json, fixed"},
     )
     search: str = Field(
         default="docs",
@@ -135,9 +161,9 @@ class Settings(BaseSettings):
             raise ValueError("not an embedder")
         return value.strip()
 
-    @field_validator("embedder_url")
+    @field_validator("embedder_url", "model_url")
     @classmethod
-    def _embedder_url(cls, value: str) -> str:
+    def _address(cls, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):
             raise ValueError("not an address")
         return value
@@ -268,7 +294,8 @@ def _explain(detail: Any, found: dict[str, Any], path: Path) -> str:
     setting = f"LUMINA_{name.upper()}"
     inside = name in found and not os.environ.get(setting)
     why = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else ""
-    return str(refused(setting, detail["input"], where=str(path) if inside else "the environment", why=why))
+    value = "..." if name in SECRETS else detail["input"]
+    return str(refused(setting, value, where=str(path) if inside else "the environment", why=why))
 
 
 def _told(name: str, what: str) -> str:

@@ -42,12 +42,12 @@ from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import ModelUse, Store
 from lumina.memory.thread import Clock, Thread, utc_now
 from lumina.memory.turns import ThreadInfo
-from lumina.memory.visible_text import one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from lumina.adapters.documents.library import Library
+    from lumina.adapters.models.without_tools import ToolManner
     from lumina.agent.desk import Limits
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
@@ -77,12 +77,16 @@ async def open_agent(
     schema: "Schema | str | os.PathLike[str] | None" = None,
     recall: RecallMode = "when pointed",
     prompts: str | os.PathLike[str] | None = None,
+    model_url: str = "",
+    model_key: str = "",
+    model_tools: "ToolManner" = "auto",
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
     `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
-    missing), or a pydantic-ai Model. `search`: `docs` (local documents) or a provider. `notes`: who answers the delta
-    step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
+    missing), or a pydantic-ai Model. `model_url`, `model_key`, `model_tools`: as the settings say. `search`: `docs`
+    (local documents) or a provider. `notes`: who answers the delta step; by default the extractive one for the
+    extractive model, else the model. `memory=False`: nothing is noted.
     `embedder`: `none`, `minilm`, `minilm:FOLDER`, `openai:MODEL` (at `embedder_url`), or one of your own.
     `schema`: declared keys and what must never be stored, or the path of the TOML file that says so.
     `recall`: when earlier turns are fetched, as `open_thread` has it. `prompts`: the folder with prompts that take the
@@ -93,7 +97,7 @@ async def open_agent(
     from lumina.agent.search_agent import SearchAgent
     from lumina.stores.opening import open_store
 
-    chosen, declared = find_model(model), find_schema(schema)
+    chosen, declared = find_model(model, url=model_url, key=model_key, tools=model_tools), find_schema(schema)
     vectors = find_embedder(embedder, embedder_url)
     own = own_prompts(Path(prompts) if prompts is not None else None)
     store = await open_store(database)
@@ -107,6 +111,7 @@ async def open_agent(
             limits=limits or Limits(),
             embedder=vectors,
             prompts=own,
+            closing=tuple(filter(None, [getattr(chosen, "aclose", None)])),
         )
         return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared, recall=recall)
     except BaseException:
@@ -114,30 +119,25 @@ async def open_agent(
         raise
 
 
-def find_model(model: "str | Model") -> "Model":
-    """The model that a name stands for. UsageError when it is unknown, or when what it needs is not there."""
+def find_model(model: "str | Model", *, url: str = "", key: str = "", tools: "ToolManner" = "auto") -> "Model":
+    """The model that a name stands for. UsageError when it is unknown, or when what it needs is not there. A vendor's
+    model is asked through a client that goes to its address alone, and has `aclose`."""
     if not isinstance(model, str):
         return model
     if model == DEFAULT_MODEL:
         from lumina.adapters.extractive.model import ExtractiveModel
 
         return ExtractiveModel()
-    from pydantic_ai.exceptions import UserError
-    from pydantic_ai.models import infer_model
+    from lumina.adapters.models.names import named
 
-    if ":" not in model:
-        raise UsageError(f"{model!r} is not a model. Write extractive, or provider:name, for example openai:gpt-5.")
-    try:
-        return infer_model(model)
-    except ImportError as error:
-        provider = model.partition(":")[0]
-        raise UsageError(
-            f"The model {model} needs a package that is not installed: pip install 'pydantic-ai-slim[{provider}]'."
-        ) from error
-    except (UserError, ValueError) as error:
-        # What follows there is for a programmer.
-        said = one_line(str(error), 300).partition(" or pass it via")[0].replace("`", "").rstrip(".")
-        raise UsageError(f"The model {model} cannot be used: {said}.") from error
+    found = named(model, url=url, key=key)
+    from lumina.adapters.models.reached import ReachedModel, hooks
+    from lumina.adapters.models.vendors import vendor_model
+    from lumina.adapters.models.without_tools import with_manner
+    from lumina.adapters.net.client import configured_client
+
+    client = configured_client(found.url, hooks=hooks(found.url))
+    return with_manner(ReachedModel(vendor_model(found, client), named=found, client=client), tools)
 
 
 def note_taker(model: "Model") -> "NoteTaker":
@@ -193,16 +193,18 @@ def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None
     if kind == "openai" and rest:
         try:
             from lumina.adapters.embedders.openai_compatible import OPENAI, OpenAICompatible
+            from lumina.adapters.net.doors import configured_door
         except ImportError as error:
             raise UsageError(
-                f"The embedder {embedder} needs the package httpx2, which is not installed: "
+                f"The embedder {embedder} needs a package that is not installed ({error.name}): "
                 "pip install 'lumina-search[app]'."
             ) from error
         model, slash, width = rest.rpartition("/")
         if not (slash and width.isascii() and width.isdigit() and len(width) < 6):
             model, width = rest, "0"  # a model's name may have a slash in it
         return OpenAICompatible(
-            model=model, width=int(width), url=url or OPENAI, key=os.environ.get("OPENAI_API_KEY", "")
+            door=configured_door(url or OPENAI), model=model, width=int(width), url=url or OPENAI,
+            key=os.environ.get("OPENAI_API_KEY", ""),
         )  # fmt: skip
     raise UsageError(f"{embedder!r} is not an embedder. There are: none, minilm, minilm:FOLDER, openai:MODEL.")
 

@@ -122,6 +122,8 @@ async def verified(thread: Thread, turns: int) -> int:
     forgotten = 0
     for seq in range(1, turns + 1):
         for call in await thread.show(seq):
+            if call.receipt.skipped:  # no model was asked, and nothing was sent
+                continue
             assert call.same is not False
             assert (call.same is None) == (call.forgotten > 0)
             assert (call.receipt.sent == "") == (call.forgotten > 0), "a hash would prove a guess right"

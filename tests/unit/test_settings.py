@@ -119,7 +119,7 @@ def test_a_home_that_is_a_file_is_refused(home: Path, monkeypatch: pytest.Monkey
 
 def test_a_stranger_may_refuse_a_value_in_the_same_words() -> None:
     told = str(refused("LUMINA_MODEL", "gpt"))
-    assert told.startswith("LUMINA_MODEL is 'gpt', which cannot be used. Allowed: extractive; or provider:name")
+    assert told.startswith("LUMINA_MODEL is 'gpt', which cannot be used. Allowed: extractive; ollama:MODEL")
 
 
 def test_the_machine_has_a_zone_even_when_it_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """What turns are answered with: the same for every turn of an agent, chosen once by `lumina.wiring`."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING
 
 from lumina.agent.ports import NoteTaker, SearchProvider
@@ -22,7 +24,11 @@ class Limits:
     tool_calls: int = 8
     look_backs: int = 2
     turn: float = 180  # from the context to the last word of the answer
-    silence: float = 60  # until the model's first piece, and between two of its pieces
+    first_piece: float = 120  # until the model's first piece: a large one is loaded from disk first
+    silence: float = 60  # between two of its pieces
+    model_tries: int = 3  # of one call, before anything of it was shown
+    first_pause: float = 1  # before the second try; doubles
+    longest_pause: float = 30  # also when the provider asks for a longer one: then it is not tried again
     one_search: float = 20
     answer: int = 100_000  # characters
     thinking: int = 400_000  # characters
@@ -44,3 +50,5 @@ class Desk:
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
     embedder: Embedder | None = None
     prompts: Prompts = field(default_factory=Prompts)
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what is closed with the agent: connections
+    chance: Random = field(default_factory=Random)  # spreads the tries of many who failed at once

@@ -122,6 +122,7 @@ class Notice(Event):
 
     kind: Literal["notice"] = "notice"
     text: str  # one or two sentences
+    now: bool = False  # tells what is happening (a failed call is tried again), not something to keep in mind
 
 
 class TurnFinished(Event):

@@ -6,9 +6,11 @@ ends is a value: a status and a reason for people, never an exception of the mod
 """
 
 import asyncio
+import itertools
 import json
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
+from random import Random
 from typing import Literal, assert_never
 
 from pydantic_ai.messages import (
@@ -28,7 +30,9 @@ from pydantic_ai.usage import RequestUsage
 
 from lumina.agent.desk import Limits
 from lumina.agent.draft import Draft
+from lumina.agent.model_errors import explain
 from lumina.agent.model_messages import model_messages
+from lumina.agent.retrying import pause
 from lumina.agent.spending import ANSWER, Spending, model_ref, tokens_of
 from lumina.agent.storable import storable
 from lumina.agent.toolbox import Toolbox
@@ -38,6 +42,9 @@ from lumina.memory.receipt import Item
 from lumina.memory.rendering import tool_messages
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Message, ToolCall, Turn
+
+CUT_FROM = 1000  # tokens; below that, ratios say little
+CUT_SHARE = 0.5  # of our count; the least that was measured is 0.67 (English prose)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +68,9 @@ class Loop:
 
     def __init__(
         self, *, model: Model, thread: Thread, turn: Turn, context: Context, toolbox: Toolbox, draft: Draft,
-        citable: set[int], limits: Limits,
+        citable: set[int], limits: Limits, tell: Callable[[str, bool], Awaitable[None]], chance: Random,
     ) -> None:  # fmt: skip
+        """`tell` says something to the person beside the answer; its second argument as in the event `Notice`."""
         self.usage: dict[str, int] = {}
         self.spending = Spending(thread, turn)
         self._model = model
@@ -73,6 +81,10 @@ class Loop:
         self._draft = draft
         self._citable = citable
         self._limits = limits
+        self._tell = tell
+        self._chance = chance
+        self._heard = False  # whether anything came of the present call
+        self._unread = ""  # what to tell of a context that was not read whole
 
     async def run(self) -> Outcome:
         """To the end of the answer. Raises what the model raises; `draft` holds what was written until then."""
@@ -81,6 +93,9 @@ class Loop:
             last = call == self._limits.model_calls
             response = await self._ask(sent.messages, may_call=not last)
             said = await self._draft.end_part()
+            if self._unread:
+                await self._tell(self._unread, False)
+                self._unread = ""
             if isinstance(response, Outcome):
                 return response
             calls = asked_for(response, self._thread.schema.masks)
@@ -106,10 +121,30 @@ class Loop:
         return continued(self._context, call, items, messages, self._citable)
 
     async def _ask(self, messages: tuple[Message, ...], *, may_call: bool) -> ModelResponse | Outcome:
-        """One call: the response, or how a limit cut it off."""
+        """One call, made again when it fails in a way that may pass and nothing of it was shown yet."""
+        shown, limits = (len(self._draft.answer), self._draft.thought), self._limits
+        for tried in itertools.count(1):
+            try:
+                return await self._try(messages, may_call=may_call)
+            except Exception as error:
+                seconds = None if (len(self._draft.answer), self._draft.thought) != shown else pause(
+                    error, tried, tries=limits.model_tries, first=limits.first_pause, longest=limits.longest_pause,
+                    chance=self._chance,
+                )  # fmt: skip
+                if seconds is None:
+                    raise
+                said = explain(error, self._model.model_name).partition(". ")[0].rstrip(".")
+                again = f"asking again in {seconds:.0f} s (try {tried + 1} of {limits.model_tries})"
+                await self._tell(f"{said}; {again}.", True)
+                await asyncio.sleep(seconds)
+        raise AssertionError("the last try either answered or raised")
+
+    async def _try(self, messages: tuple[Message, ...], *, may_call: bool) -> ModelResponse | Outcome:
+        """One try: the response, or how a limit cut it off."""
         parameters = ModelRequestParameters(function_tools=definitions(self._toolbox))
         settings = None if may_call else ModelSettings(tool_choice="none")
-        silence = asyncio.timeout(self._limits.silence)
+        silence = asyncio.timeout(self._limits.first_piece)
+        self._heard = False
         try:
             async with silence, self._model.request_stream(model_messages(messages), settings, parameters) as stream:
                 try:
@@ -118,7 +153,8 @@ class Loop:
                     self._count(stream.usage, messages)
         except TimeoutError:
             if silence.expired():
-                return partial(f"interrupted: the model said nothing for {self._limits.silence:g} seconds")
+                limit = self._limits.silence if self._heard else self._limits.first_piece
+                return partial(f"interrupted: the model said nothing for {limit:g} seconds")
             raise
 
     async def _listen(
@@ -126,6 +162,7 @@ class Loop:
     ) -> Outcome | None:
         loop = asyncio.get_running_loop()
         async for event in stream:
+            self._heard = True
             silence.reschedule(loop.time() + self._limits.silence)
             if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
                 await self._draft.say(event.part.content)
@@ -148,7 +185,10 @@ class Loop:
                 self._thread.counter.count(f"{one.name} {one.description} {json.dumps(one.parameters_json_schema)}")
                 for one in definitions(self._toolbox)
             )
-            self._thread.calibrate(self._context, usage.input_tokens - about_tools)
+            if lost := cut_off(sum(self._context.receipt.tokens.values()), usage.input_tokens):
+                self._unread = lost
+            else:
+                self._thread.calibrate(self._context, usage.input_tokens - about_tools)
         self.spending.add(ANSWER, model_ref(self._model), tokens_of(usage))
         reported = {
             "input": usage.input_tokens,
@@ -159,6 +199,17 @@ class Loop:
         for name, number in reported.items():
             if number:
                 self.usage[name] = self.usage.get(name, 0) + number
+
+
+def cut_off(ours: int, reported: int) -> str:
+    """What to tell when a model has read far less than it was sent, or "". No text has so few tokens by any of the
+    ratios measured (docs/why/budget.md), so a server has cut the beginning off: Ollama does so beyond its num_ctx."""
+    if reported <= 0 or ours < CUT_FROM or reported >= ours * CUT_SHARE:
+        return ""
+    return (
+        f"The model was sent about {ours:,} tokens and reports {reported:,}: its server seems to have cut off the "
+        "beginning. Give it a larger window (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx), or ask with a smaller budget."
+    )
 
 
 def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
@@ -188,6 +239,8 @@ def how_it_ended(response: ModelResponse) -> Outcome:
     if response.state in ("incomplete", "interrupted"):
         return partial("interrupted: the model's answer ended early")
     match response.finish_reason:
+        case None if response.provider_name and not response.tool_calls:  # a provider says how it ended, unless cut off
+            return partial("interrupted: the model's answer ended early")
         case None | "stop" | "tool_call":
             return COMPLETE
         case "length":

@@ -1,10 +1,13 @@
 """What went wrong with a model, said to a person.
 
-A provider's own words may hold a key or a prompt, so they go to no page. Whoever runs Lumina finds the whole error in
-the log of the process, under `lumina.agent`.
+A provider's own words may hold a key or a prompt, so they go to no page and to no log. Whoever runs Lumina finds in the
+log of the process, under `lumina.agent`, what kind of error it was, its status and code, and where it was raised.
 """
 
 import logging
+import re
+import traceback
+from collections.abc import Iterator
 
 from pydantic_ai.exceptions import (
     ContentFilterError,
@@ -42,10 +45,11 @@ SAID: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
 
 
 def explain(error: Exception, model: str) -> str:
-    """One sentence for a person; Lumina's own errors are that already. Everything else also goes to the log."""
+    """One sentence for a person; Lumina's own errors are that already. The log is told what it was."""
+    logger.warning("the model %s failed: %s", model, " from ".join(_kinds(error)))
+    logger.debug("".join(traceback.format_tb(error.__traceback__)))
     if isinstance(error, LuminaError):
         return str(error)
-    logger.warning("the model %s failed", model, exc_info=error)
     for kinds, said in SAID:
         if isinstance(error, kinds):
             return f"The model {model} {said}."
@@ -54,3 +58,17 @@ def explain(error: Exception, model: str) -> str:
     if isinstance(error, ModelAPIError):
         return f"The model {model} failed. Try again."
     return f"The model {model} failed ({type(error).__name__})."
+
+
+CODE = re.compile(r"[A-Za-z0-9_.-]{1,60}")
+
+
+def _kinds(error: BaseException | None) -> Iterator[str]:
+    """What the error is and what it comes from, without a word of what was said outside."""
+    for _ in range(10):
+        if error is None:
+            return
+        found = [getattr(error, name, None) for name in ("status_code", "provider_error_code", "provider_error_type")]
+        told = [str(one) for one in found if one is not None and CODE.fullmatch(str(one))]
+        yield f"{type(error).__name__}({', '.join(told)})" if told else type(error).__name__
+        error = error.__cause__ or error.__context__

@@ -78,6 +78,8 @@ class SearchAgent:
         if self._embedding:
             await asyncio.wait(set(self._embedding), timeout=CLOSING_SECONDS)
         await self.quiet()
+        for close in self.desk.closing:
+            await close()
         await self.store.close()
 
     async def quiet(self) -> None:

@@ -117,9 +117,13 @@ class Answering:
         toolbox = Toolbox(self._tools.all(), keep=self._keep_call, limit=self._desk.limits.tool_calls)
         self._loop = Loop(
             model=self._desk.model, thread=self._thread, turn=self._turn, context=context, toolbox=toolbox,
-            draft=self._draft, citable=self._ledger.citable, limits=self._desk.limits,
+            draft=self._draft, citable=self._ledger.citable, limits=self._desk.limits, tell=self._tell,
+            chance=self._desk.chance,
         )  # fmt: skip
         return await self._loop.run()
+
+    async def _tell(self, text: str, now: bool) -> None:
+        await self._log.write(Notice.model_validate({**self._place, "text": text, "now": now}))
 
     async def end(self, outcome: Outcome) -> Turn:
         """Commits the end of the turn, and tells it."""

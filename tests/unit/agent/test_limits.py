@@ -1,7 +1,6 @@
 """Limits of time and size, on a clock that jumps: no test here waits."""
 
 import asyncio
-import heapq
 import json
 from contextlib import suppress
 
@@ -10,26 +9,9 @@ import pytest
 from lumina.memory.scope import ThreadScope
 from lumina.stores.in_memory import InMemoryStore
 from lumina.testing import Call, Gate, Reply, Thought
+from support.jumping_loop import JumpingLoop
 
 SEARCH = Call("web_search", {"query": "cache"})
-
-
-class JumpingLoop(asyncio.SelectorEventLoop):
-    """When nothing is left to do, it is at once as late as the next timer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._now = 0.0
-
-    def time(self) -> float:
-        return self._now
-
-    def _run_once(self) -> None:
-        while self._scheduled and self._scheduled[0]._cancelled:  # type: ignore[attr-defined]
-            heapq.heappop(self._scheduled)._scheduled = False  # type: ignore[attr-defined]
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
-            self._now = max(self._now, self._scheduled[0]._when)  # type: ignore[attr-defined]
-        super()._run_once()  # type: ignore[misc]
 
 
 @pytest.fixture
@@ -47,11 +29,11 @@ async def ended(agent, scope: ThreadScope):
 
 
 async def test_p4_a_model_that_says_nothing_ends_the_turn_as_failed(make_agent, scope):
-    agent = make_agent([Reply(Gate(), "Never.")], silence=60)
+    agent = make_agent([Reply(Gate(), "Never.")], first_piece=90)
     turn = await ended(agent, scope)
     assert turn.status == "failed"
-    assert turn.reason == "interrupted: the model said nothing for 60 seconds"
-    assert asyncio.get_running_loop().time() == pytest.approx(60, abs=1)
+    assert turn.reason == "interrupted: the model said nothing for 90 seconds"
+    assert asyncio.get_running_loop().time() == pytest.approx(90, abs=1)
 
 
 async def test_p4_a_model_that_falls_silent_ends_the_turn_as_partial(make_agent, scope):
