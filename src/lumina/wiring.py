@@ -31,13 +31,15 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo
 
 from lumina.memory.errors import UsageError
 from lumina.memory.looking_back import RecallMode
 from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.store import Store
+from lumina.memory.store import ModelUse, Store
 from lumina.memory.thread import Clock, Thread, utc_now
 from lumina.memory.turns import ThreadInfo
 
@@ -76,6 +78,7 @@ async def open_agent(
     embedder_url: str = "",
     schema: "Schema | str | os.PathLike[str] | None" = None,
     recall: RecallMode = "when pointed",
+    prompts: str | os.PathLike[str] | None = None,
     model_url: str = "",
     model_key: str = "",
     model_tools: "ToolManner" = "auto",
@@ -88,14 +91,17 @@ async def open_agent(
     extractive model, else the model. `memory=False`: nothing is noted.
     `embedder`: `none`, `minilm`, `minilm:FOLDER`, `openai:MODEL` (at `embedder_url`), or one of your own.
     `schema`: declared keys and what must never be stored, or the path of the TOML file that says so.
-    `recall`: when earlier turns are fetched, as `open_thread` has it.
+    `recall`: when earlier turns are fetched, as `open_thread` has it. `prompts`: the folder with prompts that take the
+    place of Lumina's (UsageError for one that cannot be used).
     """
     from lumina.agent.desk import Desk, Limits
+    from lumina.agent.prompts import own_prompts
     from lumina.agent.search_agent import SearchAgent
     from lumina.stores.opening import open_store
 
     chosen, declared = find_model(model, url=model_url, key=model_key, tools=model_tools), find_schema(schema)
     vectors = find_embedder(embedder, embedder_url)
+    own = own_prompts(Path(prompts) if prompts is not None else None)
     store = await open_store(database)
     try:
         desk = Desk(
@@ -106,6 +112,7 @@ async def open_agent(
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
             embedder=vectors,
+            prompts=own,
             closing=tuple(filter(None, [getattr(chosen, "aclose", None)])),
         )
         return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared, recall=recall)
@@ -144,6 +151,13 @@ def note_taker(model: "Model") -> "NoteTaker":
     from lumina.agent.delta_step import ModelNotes
 
     return ModelNotes(model)
+
+
+def price_of(use: ModelUse) -> Decimal | None:
+    """What a model call cost, in US dollars; None when its price is not known."""
+    from lumina.adapters import prices
+
+    return prices.price_of(use)
 
 
 def find_schema(schema: "Schema | str | os.PathLike[str] | None") -> "Schema | None":

@@ -88,8 +88,7 @@ async def play(
             Message(role="tool", content=extra, tool_call_id="x"),
         ) if extra else (),
     ))  # fmt: skip
-    if ops is not None:
-        await thread.delta_request(turn.seq)
+    if ops is not None and await thread.delta_request(turn.seq):  # a greeting is settled unasked
         reply = {"ops": ops, "title": title, "followups": [f"What of {extra}?"] if extra else []}
         noting = await thread.apply(reply, seq=turn.seq)
         told = [{**body, "kind": "state.changed", "op": o.change.op, "key": o.change.key, "about": o.change.about,
@@ -123,6 +122,8 @@ async def verified(thread: Thread, turns: int) -> int:
     forgotten = 0
     for seq in range(1, turns + 1):
         for call in await thread.show(seq):
+            if call.receipt.skipped:  # no model was asked, and nothing was sent
+                continue
             assert call.same is not False
             assert (call.same is None) == (call.forgotten > 0)
             assert (call.receipt.sent == "") == (call.forgotten > 0), "a hash would prove a guess right"

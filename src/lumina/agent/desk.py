@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from lumina.agent.ports import NoteTaker, SearchProvider
+from lumina.agent.prompts import Prompts
 from lumina.agent.turn_log import Bell
 from lumina.memory.budget import Calibration
 from lumina.memory.embedding import Embedder
@@ -48,5 +49,6 @@ class Desk:
     bell: Bell = field(default_factory=Bell)
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
     embedder: Embedder | None = None
+    prompts: Prompts = field(default_factory=Prompts)
     closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what is closed with the agent: connections
     chance: Random = field(default_factory=Random)  # spreads the tries of many who failed at once

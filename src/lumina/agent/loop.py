@@ -33,6 +33,7 @@ from lumina.agent.draft import Draft
 from lumina.agent.model_errors import explain
 from lumina.agent.model_messages import model_messages
 from lumina.agent.retrying import pause
+from lumina.agent.spending import ANSWER, Spending, model_ref, tokens_of
 from lumina.agent.storable import storable
 from lumina.agent.toolbox import Toolbox
 from lumina.memory.context import Context, continued
@@ -62,7 +63,8 @@ def partial(reason: str) -> Outcome:
 
 
 class Loop:
-    """One turn's exchange with the model. `usage` sums up what the provider reported, whatever the end was."""
+    """One turn's exchange with the model. `usage` sums up what the provider reported, whatever the end was; `spending`
+    has it call by call."""
 
     def __init__(
         self, *, model: Model, thread: Thread, turn: Turn, context: Context, toolbox: Toolbox, draft: Draft,
@@ -70,6 +72,7 @@ class Loop:
     ) -> None:  # fmt: skip
         """`tell` says something to the person beside the answer; its second argument as in the event `Notice`."""
         self.usage: dict[str, int] = {}
+        self.spending = Spending(thread, turn)
         self._model = model
         self._thread = thread
         self._turn = turn
@@ -102,6 +105,7 @@ class Loop:
                 await self._toolbox.carry_out(call, said, calls)
                 sent = self._next_context(call + 1)
                 await self._thread.save_receipt(self._turn, sent)
+                await self.spending.write()
         return partial(f"stopped: the model was asked {self._limits.model_calls} times and still asked for tools")
 
     def _next_context(self, call: int) -> Context:
@@ -185,6 +189,7 @@ class Loop:
                 self._unread = lost
             else:
                 self._thread.calibrate(self._context, usage.input_tokens - about_tools)
+        self.spending.add(ANSWER, model_ref(self._model), tokens_of(usage))
         reported = {
             "input": usage.input_tokens,
             "output": usage.output_tokens,

@@ -133,6 +133,8 @@ class Answering:
             logger.exception("the citations of turn %s could not be matched", self._turn.seq)
         status, reason = verdict(outcome, self._draft.answer)
         usage = self._loop.usage if self._loop else {}
+        if self._loop:
+            await self._loop.spending.write()
         searched: Searched = self._tools.searched if self._tools else "not needed"
         finished = TurnFinished.model_validate(
             {**self._place, "status": status, "reason": reason, "searched": searched, "usage": usage}

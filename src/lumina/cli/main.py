@@ -16,15 +16,18 @@ from lumina.cli import transfer_commands
 from lumina.cli.eval_commands import evaluate
 from lumina.cli.forget_commands import forget
 from lumina.cli.models_commands import register_models
+from lumina.cli.prompt_commands import prompts
 from lumina.cli.reindex_commands import register_reindex
 from lumina.cli.serve_commands import serve
 from lumina.cli.state_commands import state
+from lumina.cli.usage_commands import usage
 from lumina.memory.errors import LuminaError, UsageError
 
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
 LARGEST = 10_000_000  # for numbers that a person types
 
-ORDER = "ask chat docs models doctor serve threads show state forget export import reindex eval".split()
+ORDER = """ask chat docs models doctor serve threads show state usage forget prompts export import reindex
+    eval""".split()
 
 
 class InOrder(TyperGroup):
@@ -46,6 +49,7 @@ docs = typer.Typer(help="The documents that answers are quoted from.", no_args_i
 app.add_typer(docs, name="docs")
 app.add_typer(state, name="state")
 app.add_typer(forget, name="forget")
+app.add_typer(prompts, name="prompts")
 
 ThreadOption = Annotated[
     str, typer.Option("--thread", "-t", metavar="NAME", help="The conversation to go on with. A new name begins one.")
@@ -216,6 +220,7 @@ def threads(
 
 app.command("serve")(serve)
 app.command("eval")(evaluate)
+app.command("usage")(usage)
 
 
 register_reindex(app)

@@ -5,6 +5,8 @@ another correction. Two at once get two numbers: whoever comes second finds the 
 goes again.
 """
 
+import json
+from datetime import UTC, datetime
 from typing import Literal
 
 from lumina.memory.change import About, Operation, dump_changes
@@ -12,18 +14,23 @@ from lumina.memory.delta import KIND_OF, correct
 from lumina.memory.errors import NotFound, StoreError, UsageError
 from lumina.memory.keys import normal_key
 from lumina.memory.noting import MAX_RACES, Loaded, load_profile, load_state
+from lumina.memory.removal import NewAudit
 from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import Outcome, State
 from lumina.memory.store import AppliedDelta, Store, VersionConflict
 from lumina.memory.turns import Turn
 
+CHANGES = ("new", "replaces", "closes")  # outcomes that a person would call a change
+
 
 async def correct_state(
-    store: Store, scope: ThreadScope, op: Operation, key: str, value: str, *, by: str, why: str, day: str,
+    store: Store, scope: ThreadScope, op: Operation, key: str, value: str, *, by: str, why: str, now: datetime,
     about: About | Literal[""], after: int, schema: Schema = NOTHING_DECLARED,
 ) -> tuple[Outcome, ...]:  # fmt: skip
-    """Stores the correction after turn `after` (0: the last that has ended) and says what it did to the state.
+    """Stores the correction after turn `after` (0: the last that has ended) and says what it did to the state. With it
+    go a row in the audit (who and when, and of which turn; never what) and events of the thread's log. `now` is in the
+    asker's zone.
 
     `about` is where the key belongs; "" means where it stands, else as the schema says, else the thread. UsageError
     for what cannot be, with nothing changed.
@@ -35,6 +42,7 @@ async def correct_state(
     if not isinstance(by, str) or not by.strip():
         raise UsageError("A correction says by whom it is made. Nothing was changed.")
     temporary = (await store.thread_info(scope)).temporary
+    day, at = now.date().isoformat(), now.astimezone(UTC).isoformat()
     for _ in range(MAX_RACES):
         turn = await _turn(store, scope, after)
         held = await load_state(store, scope)
@@ -61,12 +69,28 @@ async def correct_state(
             seq=turn.seq, attempt=turn.attempt, correction=change.correction, number=turn.number,
             changes=dump_changes([change]),
         )  # fmt: skip
+        done = (*outcomes, *more)
+        audit = NewAudit(
+            action="correct", by=by, at=at, thread=scope.thread, detail=json.dumps({"turn": turn.seq})
+        )  # fmt: skip
+        told = [_event(outcome, scope) for outcome in done if outcome.kind in CHANGES]
+        new_profile = held_profile.next(profile) if more else None
         try:
-            if await store.apply_delta(scope, delta, held.next(state), held_profile.next(profile) if more else None):
-                return (*outcomes, *more)
+            if await store.apply_delta(scope, delta, held.next(state), new_profile, audit=audit, events=told):
+                return done
         except VersionConflict:
             continue
     raise StoreError(f"The correction lost {MAX_RACES} races for the state; nothing was changed. Try again.")
+
+
+def _event(outcome: Outcome, scope: ThreadScope) -> str:
+    """The event of the thread's log that says what changed (`lumina.agent.events.StateChanged`)."""
+    change = outcome.change
+    return json.dumps({
+        "seq": 0, "thread": scope.thread, "turn": change.seq, "kind": "state.changed", "op": change.op,
+        "key": change.key, "about": change.about, "old": outcome.old or None,
+        "new": None if change.ends else change.value, "quote": "", "said_by": change.said_by,
+    }, separators=(",", ":"))  # fmt: skip
 
 
 async def _turn(store: Store, scope: ThreadScope, after: int) -> Turn:

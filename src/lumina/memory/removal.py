@@ -142,6 +142,7 @@ class NewAudit:
     by: str
     at: str  # ISO 8601, UTC
     thread: str = ""
+    detail: str = "{}"  # JSON object of numbers; a forget brings its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from lumina.memory.stored import (
     AppliedDelta,
     CallPurpose,
     DeltaJob,
+    ModelUse,
     Snapshot,
     StoredPassage,
     StoredReceipt,
@@ -51,6 +52,7 @@ __all__ = [
     "AppliedDelta",
     "CallPurpose",
     "DeltaJob",
+    "ModelUse",
     "Snapshot",
     "Store",
     "StoredPassage",
@@ -200,11 +202,13 @@ class Store(Protocol):
         ...
 
     async def apply_delta(
-        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
-    ) -> bool:
-        """Stores the delta and the folded snapshots (their version = the one read, plus one), job -> applied, in one
-        transaction. False, and nothing written, if this (seq, attempt, correction) was applied before, or is the
-        delta of a superseded attempt. VersionConflict if a version moved on."""
+        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None, *,
+        audit: NewAudit | None = None, events: Sequence[str] = (),
+    ) -> bool:  # fmt: skip
+        """Stores the delta and the folded snapshots (their version = the one read, plus one), job -> applied, and with
+        them a row of the audit and `events` of the thread's log, in one transaction. False, and nothing written, if
+        this (seq, attempt, correction) was applied before, or is the delta of a superseded attempt. VersionConflict if
+        a version moved on."""
         ...
 
     async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
@@ -241,6 +245,18 @@ class Store(Protocol):
         ...
 
     async def receipts(self, scope: ThreadScope, seq: int, attempt: int) -> list[StoredReceipt]: ...
+
+    # Usage
+
+    async def add_usage(self, scope: ThreadScope, uses: Sequence[ModelUse]) -> None:
+        """Keeps what model calls of turns took, behind what is there of each turn, all or nothing. NotFound when one
+        of the turns is not there or was forgotten."""
+        ...
+
+    async def usage(self, scope: TenantScope | SubjectScope | ThreadScope, *, since: str = "") -> list[ModelUse]:
+        """What was kept in the scope, of superseded attempts too, from the day `since` on (ISO 8601, in UTC), in the
+        order of (day, subject, thread, seq, attempt, number)."""
+        ...
 
     # Recall
 

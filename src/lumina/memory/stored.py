@@ -67,6 +67,30 @@ class StoredReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUse:
+    """What one model call of a turn took, in tokens as the provider reported them; 0 where it reported nothing.
+
+    `purpose` is a word: answer, note. `model` is who was paid, as `provider:model`; `day` is that of the call, in UTC.
+    `input` holds what was `cached` (read from the provider's cache) and `cache_written`, `output` what was
+    `reasoning`. A store sets `number`, which counts from 1 within the turn, and `subject` and `thread`.
+    """
+
+    seq: int
+    attempt: int
+    purpose: str
+    model: str
+    day: str
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    cache_written: int = 0
+    reasoning: int = 0
+    number: int = 0
+    subject: str = ""
+    thread: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WordMatches:
     """Which passages hold each asked word: ids newest first, at most `cap` a word. `turns`: turns in the thread."""
 

@@ -32,6 +32,7 @@ from lumina.memory.transfer_lines import (
     ThreadLine,
     ToolCallLine,
     TurnLine,
+    UsageLine,
 )
 
 EventCheck = Callable[[str], object]
@@ -40,7 +41,7 @@ EventCheck = Callable[[str], object]
 RANKS = {name: rank for rank, name in enumerate(("subject", "text", "document", "audit", "thread"))}
 TURN_RANKS = {
     name: rank
-    for rank, name in enumerate(("tool_call", "citation", "delta_job", "delta", "receipt", "event", "passage"))
+    for rank, name in enumerate(("tool_call", "citation", "delta_job", "delta", "receipt", "usage", "event", "passage"))
 }
 
 
@@ -198,7 +199,7 @@ class Checker:
         _need(turn is not None and key == here.last and not here.log_begun, "seq: the line stands with another turn")
         assert turn is not None
         rank = (TURN_RANKS[line.kind], *_place(line))
-        same_kind_may_repeat = isinstance(line, CitationLine | EventLine)
+        same_kind_may_repeat = isinstance(line, CitationLine | UsageLine | EventLine)
         _need(rank > self._turn_rank or (same_kind_may_repeat and rank == self._turn_rank),
               f"a line of kind {line.kind} stands too late, or twice")  # fmt: skip
         self._turn_rank = rank

@@ -33,7 +33,7 @@ from lumina.memory.turns import DeltaStatus, Depth, Part, Role, Searched
 
 FORMAT = "lumina"
 VERSION = 1
-SCHEMA = "0002"  # the revision of the tables whose columns these lines hold; a test compares them
+SCHEMA = "0003"  # the revision of the tables whose columns these lines hold; a test compares them
 
 
 class Parts(BaseModel):
@@ -44,12 +44,12 @@ class Parts(BaseModel):
 
 class Header(Parts):
     """The first line. `what`: one thread, or all of a subject. `scope` says where it came from; whoever imports
-    chooses where it goes."""
+    chooses where it goes. A file of schema 0002 holds no usage."""
 
     kind: Literal["header"] = "header"
     format: Literal["lumina"] = "lumina"
     version: Literal[1] = 1
-    schema_: Literal["0002"] = Field(default="0002", alias="schema")
+    schema_: Literal["0002", "0003"] = Field(default="0003", alias="schema")
     what: Literal["thread", "subject"]
     tenant: Id
     subject: Id
@@ -235,6 +235,20 @@ class ReceiptLine(OfTurn):
     body: JsonObject
 
 
+class UsageLine(OfTurn):
+    """What a model call of the turn took, in tokens; in the order of the calls."""
+
+    kind: Literal["usage"] = "usage"
+    purpose: Text
+    model: Text
+    day: Day
+    input: Count
+    output: Count
+    cached: Count
+    cache_written: Count
+    reasoning: Count
+
+
 class EventLine(Parts):
     """An event of a turn's log, or with 0 and 0 of the thread's own; in the order of the log."""
 
@@ -265,7 +279,7 @@ class End(Parts):
     sha256: Digest
 
 
-AboutTurn = ToolCallLine | CitationLine | DeltaJobLine | DeltaLine | ReceiptLine | EventLine | PassageLine
+AboutTurn = ToolCallLine | CitationLine | DeltaJobLine | DeltaLine | ReceiptLine | UsageLine | EventLine | PassageLine
 Line = SubjectLine | TextLine | DocumentLine | AuditLine | ThreadLine | SourceLine | TurnLine | AboutTurn
 LINES: TypeAdapter[Header | Line | End] = TypeAdapter(
     Annotated[
@@ -282,6 +296,7 @@ LINES: TypeAdapter[Header | Line | End] = TypeAdapter(
         | DeltaJobLine
         | DeltaLine
         | ReceiptLine
+        | UsageLine
         | EventLine
         | PassageLine
         | End,

@@ -8,13 +8,14 @@ is written. Every message names the field.
 import json
 import math
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, get_args
 
 from lumina.agent.ports import NewDocument
 from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.removal import NewAudit
 from lumina.memory.scope import check_id
-from lumina.memory.store import AppliedDelta, CallPurpose, Snapshot, StoredReceipt
+from lumina.memory.store import AppliedDelta, CallPurpose, ModelUse, Snapshot, StoredReceipt
 from lumina.memory.turns import (
     DeltaStatus,
     Depth,
@@ -208,6 +209,13 @@ def check_delta(delta: AppliedDelta, state: Snapshot, profile: Snapshot | None) 
         check_snapshot("profile", profile)
 
 
+def check_audit(audit: NewAudit | None) -> None:
+    if audit is not None:
+        for name in ("action", "by", "at", "thread"):
+            check_text(f"audit {name}", getattr(audit, name))
+        check_json("audit detail", audit.detail, dict)
+
+
 def check_snapshot(name: str, snapshot: Snapshot) -> None:
     check_whole(f"{name} version", snapshot.version, 1)
     check_json(f"{name} body", snapshot.body)
@@ -217,6 +225,20 @@ def check_receipt(receipt: StoredReceipt) -> None:
     check_whole("call", receipt.call, 1)
     check_one_of("purpose", receipt.purpose, PURPOSES)
     check_json("receipt", receipt.body)
+
+
+def check_uses(uses: Sequence[ModelUse]) -> None:
+    for use in uses:
+        for name in ("purpose", "model", "day"):
+            check_text(f"usage {name}", getattr(use, name))
+        try:
+            right = date.fromisoformat(use.day).isoformat() == use.day
+        except ValueError:
+            right = False
+        if not right or not use.purpose:
+            raise UsageError("Usage has a purpose, and a day such as 2026-11-30. Nothing was stored.")
+        for name in ("input", "output", "cached", "cache_written", "reasoning"):
+            check_whole(f"usage {name}", getattr(use, name))
 
 
 def check_document(document: NewDocument) -> None:

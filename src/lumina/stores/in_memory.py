@@ -36,11 +36,12 @@ from lumina.stores.in_memory_kept import KeptSubject, KeptThread, KeptTurn, Key
 from lumina.stores.in_memory_removing import remove_expired
 from lumina.stores.in_memory_superseding import make_room
 from lumina.stores.in_memory_transfer import InMemoryTransfer
+from lumina.stores.in_memory_usage import InMemoryUsage
 from lumina.stores.in_memory_vectors import InMemoryVectors
 from lumina.stores.passage_ids import passage_id
 
 
-class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryDocuments):
+class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryUsage, InMemoryDocuments):
     """A `Store` and a `DocumentStore`."""
 
     def __init__(self, *, secret: bytes = b"") -> None:

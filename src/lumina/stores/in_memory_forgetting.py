@@ -41,19 +41,22 @@ class InMemoryForgetting(Kept):
         removal = rule(_Held(subject, anything=owner in self._subjects or documents))
         if removal is None:
             return None
-        known = self._audits.get(owner, [])
-        row = Audited(
-            number=known[-1].number + 1 if known else 1, thread=audit.thread, action=audit.action, by=audit.by,
-            at=audit.at, detail=json.dumps(dict(removal.detail)),
-        )  # fmt: skip
+        self._add_audit(owner, audit, json.dumps(dict(removal.detail)))
         if removal.whole:
             self._subjects.pop(owner, None)
             getattr(self, "_documents", {}).pop(owner, None)
-            self._audits[owner] = [row]
+            self._audits[owner] = self._audits[owner][-1:]
         else:
             _carry_out(subject, removal)
-            self._audits[owner] = [*known, row]
         return removal
+
+    def _add_audit(self, owner: tuple[str, str], new: NewAudit, detail: str) -> None:
+        known = self._audits.get(owner, [])
+        row = Audited(
+            number=known[-1].number + 1 if known else 1, thread=new.thread, action=new.action, by=new.by, at=new.at,
+            detail=detail,
+        )  # fmt: skip
+        self._audits[owner] = [*known, row]
 
     async def scrub(self) -> bool:
         return True  # there is no file
@@ -208,6 +211,7 @@ def _blank_turn(thread: KeptThread, key: TurnKey, day: str) -> None:
     thread.logs.pop(key, None)
     kept.calls.clear()
     kept.read.clear()
+    kept.uses.clear()
     job = thread.jobs.get(key)
     status = kept.turn.delta
     if job is not None:

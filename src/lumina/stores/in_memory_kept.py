@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from lumina.memory.embedding import Vector
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt
+from lumina.memory.store import AppliedDelta, DeltaJob, ModelUse, Snapshot, StoredReceipt
 from lumina.memory.turns import IndexedPassage, Source, ThreadInfo, ToolRecord, Turn, TurnPage
 
 Key = tuple[int, int]
@@ -18,6 +18,7 @@ class KeptTurn:
     read: list[int] = field(default_factory=list)
     calls: dict[int, ToolRecord] = field(default_factory=dict)
     receipts: dict[int, StoredReceipt] = field(default_factory=dict)
+    uses: list[ModelUse] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)

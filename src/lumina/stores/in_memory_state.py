@@ -6,6 +6,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.removal import NewAudit
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import (
     AppliedDelta,
@@ -69,9 +70,12 @@ class InMemoryState(InMemoryForgetting):
         return job.status == "set aside"
 
     async def apply_delta(
-        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
-    ) -> bool:
+        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None, *,
+        audit: NewAudit | None = None, events: Sequence[str] = (),
+    ) -> bool:  # fmt: skip
         checks.check_delta(delta, state, profile)
+        checks.check_audit(audit)
+        checks.check_bodies(events)
         of_turn = self._turn if delta.correction else self._written
         thread, kept = of_turn(scope, delta.seq, delta.attempt)
         if kept.turn.number != delta.number:
@@ -91,6 +95,10 @@ class InMemoryState(InMemoryForgetting):
         job = thread.jobs.get((delta.seq, delta.attempt))
         if delta.correction == 0 and job is not None:
             _set(thread, replace(job, status="applied"))
+        if audit is not None:
+            self._add_audit((scope.tenant, scope.subject), audit, audit.detail)
+        if events:
+            thread.logs.setdefault((0, 0), []).extend(self._late_events(scope, events))
         return True
 
     async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from lumina.memory.errors import UsageError
 from lumina.memory.removal import Audited
 from lumina.memory.scope import SubjectScope, ThreadScope
-from lumina.memory.store import AppliedDelta, DeltaJob, StoredReceipt
+from lumina.memory.store import AppliedDelta, DeltaJob, ModelUse, StoredReceipt
 from lumina.memory.transfer_lines import (
     AuditLine,
     CitationLine,
@@ -25,6 +25,7 @@ from lumina.memory.transfer_lines import (
     ThreadLine,
     ToolCallLine,
     TurnLine,
+    UsageLine,
 )
 from lumina.memory.turns import Citation, Message, Source, ThreadInfo, ToolCall, ToolRecord, Turn, TurnPage
 from lumina.stores.in_memory_documents import InMemoryDocuments, KeptDocument
@@ -91,7 +92,7 @@ class InMemoryTransfer(InMemoryForgetting, InMemoryDocuments):
                 case TurnLine():
                     turn = _add_turn(thread, line)
                 case _:
-                    _add(name, thread, turn, line)
+                    _add(scope.subject, name, thread, turn, line)
         for thread in made:
             _finish(thread)
         if made:
@@ -182,6 +183,8 @@ def _turn_lines(
         yield DeltaLine(**of, correction=correction, number=delta.number, changes=delta.changes)
     for call in sorted(kept.receipts):
         yield ReceiptLine(**asdict(kept.receipts[call]))
+    for use in kept.uses:
+        yield UsageLine(**_but(asdict(use), "number", "subject", "thread"))
     for body in thread.logs.get(key, ()):
         yield EventLine(**of, body=body)
     yield from sorted(passages, key=lambda line: (line.part != "question", line.start, line.end))
@@ -227,7 +230,7 @@ def _add_turn(thread: KeptThread, line: TurnLine) -> TurnLine:
     return line
 
 
-def _add(name: str, thread: KeptThread, turn: TurnLine | None, line: Any) -> None:
+def _add(subject: str, name: str, thread: KeptThread, turn: TurnLine | None, line: Any) -> None:
     if isinstance(line, SourceLine):
         thread.sources[line.n] = Source(**line.model_dump(exclude={"kind"}))
         thread.by_locator[line.locator] = line.n
@@ -250,6 +253,8 @@ def _add(name: str, thread: KeptThread, turn: TurnLine | None, line: Any) -> Non
             thread.deltas[*line.key, line.correction] = AppliedDelta(**values, thread=name)
         case ReceiptLine():
             kept.receipts[line.call] = StoredReceipt(**values)
+        case UsageLine():
+            kept.uses.append(ModelUse(**values, number=len(kept.uses) + 1, subject=subject, thread=name))
         case PassageLine():
             assert turn is not None
             last = thread.passage_ids[-1] if thread.passage_ids else 0

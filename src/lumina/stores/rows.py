@@ -8,8 +8,8 @@ in the closed set, its JSON. `Damaged` says which field and why; what to make of
 - a text that is only shown (a title, a time, a document's row in a list): UNREADABLE stands for it;
 - a thread's numbers: what can be read of it is read, and writing to it is StoreError;
 - a delta job, or the name of a source in a list: left out, so that its turn stays as not noted, or it is not offered;
-- a tool call, a source, an event, a receipt, a delta: StoreError, because leaving one out would change what the rest
-  means.
+- a tool call, a source, an event, a receipt, a delta, what a call took: StoreError, because leaving one out would
+  change what the rest means.
 
 Nothing is ever rewritten here: the damaged bytes stay as they were found.
 """
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 from lumina.memory.errors import StoreError
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredReceipt
+from lumina.memory.store import AppliedDelta, DeltaJob, ModelUse, Snapshot, StoredReceipt
 from lumina.memory.turns import Citation, Message, Source, SourceName, ThreadInfo, ToolCall, ToolRecord, Turn, TurnPage
 from lumina.stores import checks
 
@@ -293,6 +293,24 @@ def receipt(row: Row) -> StoredReceipt:
         call=whole(row, "call", 1),
         purpose=one_of(row, "purpose", checks.PURPOSES),
         body=text(row, "body"),
+    )
+
+
+def model_use(row: Row) -> ModelUse:
+    return ModelUse(
+        subject=text(row, "subject"),
+        thread=text(row, "thread"),
+        seq=whole(row, "seq", 1),
+        attempt=whole(row, "attempt", 1),
+        number=whole(row, "number", 1),
+        purpose=text(row, "purpose"),
+        model=text(row, "model"),
+        day=text(row, "day"),
+        input=whole(row, "input"),
+        output=whole(row, "output"),
+        cached=whole(row, "cached"),
+        cache_written=whole(row, "cache_written"),
+        reasoning=whole(row, "reasoning"),
     )
 
 

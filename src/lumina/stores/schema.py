@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.types import BigInteger
 
 # Revisions of the schema that this program can bring up to date, oldest first; the last one is what it works with.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 WHOLE = BigInteger().with_variant(Integer(), "sqlite")
@@ -250,6 +250,25 @@ receipts = Table(
     _text("body"),
     PrimaryKeyConstraint(*TURN, "call"),
     _of("turns", TURN),
+)
+
+# What model calls took, in tokens. No content. Page.
+usage = Table(
+    "usage",
+    metadata,
+    *_turn(),
+    _whole("number"),  # from 1 within the turn
+    _text("purpose"),
+    _text("model"),  # provider:model
+    _text("day"),  # in UTC
+    _whole("input"),
+    _whole("output"),
+    _whole("cached"),
+    _whole("cache_written"),
+    _whole("reasoning"),
+    PrimaryKeyConstraint(*TURN, "number"),
+    _of("turns", TURN),
+    Index(None, "tenant", "subject", "day"),
 )
 
 # Logs. seq 0 and attempt 0 is the thread's own, so there is no foreign key to a turn.

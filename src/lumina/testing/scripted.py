@@ -24,6 +24,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from lumina.agent.ports import NoteReply
 from lumina.memory.delta import DeltaRequest
 from lumina.testing.gates import Gate
 from lumina.testing.playing import Call, Captured, Piece, PlayedModel, Reply, Thought
@@ -31,7 +32,7 @@ from lumina.testing.playing import Call, Captured, Piece, PlayedModel, Reply, Th
 Chunks = Literal["words", "characters", "whole"]
 Said = str | Call | Thought | Exception | Sequence[Piece] | Reply
 Step = Said | Callable[[Captured], Said]
-Note = str | Exception | Callable[[DeltaRequest], str]
+Note = str | NoteReply | Exception | Callable[[DeltaRequest], str]
 
 NOTHING_CHANGED = '{"ops": [], "followups": [], "title": ""}'
 WORD = re.compile(r"\S+\s*|\s+")
@@ -79,9 +80,9 @@ def chunked(text: str, chunks: Chunks) -> list[str]:
 
 
 class ScriptedNotes:
-    """A note taker that answers with `notes`, one a turn: JSON text (which may be broken on purpose), an error to
-    raise, or a function of the request. After the last it says that nothing changed. `requests` keeps what it was
-    asked; a `gate` holds every answer back until it is opened.
+    """A note taker that answers with `notes`, one a turn: JSON text (which may be broken on purpose) or a NoteReply
+    with what it took, an error to raise, or a function of the request. After the last it says that nothing changed.
+    `requests` keeps what it was asked; a `gate` holds every answer back until it is opened.
     """
 
     def __init__(self, notes: Iterable[Note] = (), *, gate: Gate | None = None, name: str = "scripted") -> None:
@@ -90,7 +91,7 @@ class ScriptedNotes:
         self._notes = list(notes)
         self._gate = gate
 
-    async def note(self, request: DeltaRequest) -> str:
+    async def note(self, request: DeltaRequest) -> str | NoteReply:
         self.requests.append(request)
         number = len(self.requests)
         note = self._notes[number - 1] if number <= len(self._notes) else NOTHING_CHANGED

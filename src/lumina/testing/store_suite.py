@@ -48,6 +48,7 @@ from lumina.testing.store_suite_scope import ScopeSuite
 from lumina.testing.store_suite_sharing import SharingSuite
 from lumina.testing.store_suite_state import StateSuite
 from lumina.testing.store_suite_transfer import TransferSuite
+from lumina.testing.store_suite_usage import UsageSuite
 from lumina.testing.store_suite_vectors import VectorSuite
 
 HERE = thread_of()
@@ -354,7 +355,7 @@ class TurnSuite:
 
 
 class StoreSuite(
-    TurnSuite, StateSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite, TransferSuite, ForgetSuite, SharingSuite,
-    DocumentSuite, Capable,
+    TurnSuite, StateSuite, UsageSuite, RecallSuite, ScopeSuite, RedoSuite, VectorSuite, TransferSuite, ForgetSuite,
+    SharingSuite, DocumentSuite, Capable,
 ):  # fmt: skip
     """All of it; what is about a capability that the subclass does not name is skipped, with the name."""

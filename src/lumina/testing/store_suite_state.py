@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.removal import NewAudit
 from lumina.memory.store import AppliedDelta, Snapshot, Store, StoredReceipt, VersionConflict
 from lumina.testing.store_examples import next_of, noted, subject_of, thread_of, told
 
@@ -173,3 +175,34 @@ class StateSuite:
             await store.put_receipt(HERE, StoredReceipt(seq=2, attempt=1, call=1, purpose="answer", body="{}"))
         with pytest.raises(UsageError):
             await store.put_receipt(HERE, StoredReceipt(seq=1, attempt=1, call=3, purpose="answer", body="no"))
+
+    async def test_a_correction_comes_with_its_row_in_the_audit_and_its_event_or_not_at_all(self, store: Store) -> None:
+        turn = await told(store, HERE, "Why?", delta=True)
+        audit = NewAudit(action="correct", by="Ann", at="2026-11-30T12:00:00+00:00", thread="main", detail='{"turn":1}')
+        row: dict[str, Any] = {"audit": audit, "events": ['{"kind":"state.changed"}']}
+        correction = noted(turn, correction=1)
+        assert await store.apply_delta(HERE, correction, next_of(Snapshot()), None, **row)
+        assert not await store.apply_delta(HERE, correction, next_of(await store.state(HERE)), None, **row)
+        with pytest.raises(VersionConflict):
+            await store.apply_delta(HERE, noted(turn, correction=2), next_of(Snapshot()), None, **row)
+        bad: dict[str, Any]
+        for bad in ({"audit": replace(audit, detail="no")}, {"audit": replace(audit, by="\0")}, {"events": ["no"]}):
+            with pytest.raises(UsageError):
+                await store.apply_delta(
+                    HERE, noted(turn, correction=2), next_of(await store.state(HERE)), None, **row | bad
+                )
+        (kept,) = await store.audit(subject_of())
+        assert (kept.number, kept.action, kept.by, kept.thread, kept.detail) == (
+            1, "correct", "Ann", "main", '{"turn":1}'
+        )  # fmt: skip
+        assert await store.events(HERE, 0, 0) == [(1, '{"kind":"state.changed"}')]
+
+    async def test_corrections_of_two_threads_at_once_get_two_numbers_in_the_audit(self, store: Store) -> None:
+        scopes = [thread_of(thread=name) for name in "abcd"]
+        turns = [await told(store, scope, "Why?", delta=True) for scope in scopes]
+        audit = NewAudit(action="correct", by="Ann", at="2026-11-30T12:00:00+00:00")
+        await asyncio.gather(*(
+            store.apply_delta(scope, noted(turn, correction=1), next_of(Snapshot()), None, audit=audit)
+            for scope, turn in zip(scopes, turns, strict=True)
+        ))  # fmt: skip
+        assert [row.number for row in await store.audit(subject_of())] == [1, 2, 3, 4]

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from lumina import open_thread
+from lumina.agent.events import StateChanged, from_json
 from lumina.memory.delta import dump_changes
 from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.store import AppliedDelta
@@ -73,13 +74,13 @@ async def test_a_correction_whose_number_is_taken_behind_its_back_takes_the_next
     store, apply = thread.store, thread.store.apply_delta
     taken = []
 
-    async def beaten(scope, delta, state, profile):
+    async def beaten(scope, delta, state, profile, **beside):
         if not taken:
             taken.append(delta)
             other = AppliedDelta(seq=1, attempt=1, correction=delta.correction, number=1, changes=dump_changes([]))
             await apply(scope, other, state, None)
-            return await apply(scope, delta, state, profile)
-        return await apply(scope, delta, state, profile)
+            return await apply(scope, delta, state, profile, **beside)
+        return await apply(scope, delta, state, profile, **beside)
 
     monkeypatch.setattr(store, "apply_delta", beaten)
     [outcome] = await thread.correct("set", "a", "b", by="Ann")
@@ -156,3 +157,30 @@ async def test_an_offer_that_was_accepted_and_an_answers_decision_read_as_such(t
                answer="Then by the window.")  # fmt: skip
     assert 'accepting "book the night train"' in str((await thread.history("travel"))[0])
     assert "(decision, from an answer on " in str((await thread.history("seat"))[0])
+
+
+async def test_a_correction_is_told_in_the_threads_log_and_in_the_audit_which_holds_nothing_of_it(thread):
+    """ARCHITECTURE: the audit says who corrected; it holds no content. Readers of the log hear what changed."""
+    await told(thread, "I live in Paris", said("home.city", "Paris", "I live in Paris"))
+    await thread.correct("set", "home.city", "York", by="Ann", why="a slip")
+    await thread.correct("set", "home.city", "York", by="Ann")  # repeats: nothing changed, and it was asked for
+    await thread.correct("retract", "home.city", by="Bob")
+    rows = await thread.store.audit(thread.scope.of_subject)
+    assert [(row.action, row.by, row.thread, row.detail) for row in rows] == [
+        ("correct", "Ann", "t", '{"turn": 1}'), ("correct", "Ann", "t", '{"turn": 1}'),
+        ("correct", "Bob", "t", '{"turn": 1}'),
+    ]  # fmt: skip
+    events = [from_json(body) for _, body in await thread.store.events(thread.scope, 0, 0)]
+    assert all(isinstance(event, StateChanged) for event in events)
+    assert [(event.turn, event.op, event.key, event.old, event.new, event.said_by) for event in events] == [
+        (1, "set", "home.city", "Paris", "York", "operator"), (1, "retract", "home.city", "York", None, "operator")
+    ]  # fmt: skip
+
+
+async def test_the_event_of_a_correction_is_forgotten_with_its_entry(thread):
+    await told(thread, "What now?")
+    await thread.correct("set", "home.city", "Zyxtown", by="Ann")
+    await thread.forget_entry("home.city")
+    bodies = [body for _, body in await thread.store.events(thread.scope, 0, 0)]
+    assert len(bodies) == 1
+    assert "Zyxtown" not in bodies[0]

@@ -31,13 +31,14 @@ ME = SubjectScope(tenant="local", subject="me")
 MADE_AGAIN = {
     "meta", "counters", "states", "profiles", "vectors", "owners", "document_words", "threads.handle", "threads.turns",
     "threads.running", "threads.running_attempt", "threads.owner", "citations.place", "events.number", "audit.number",
-    "passages.id", "documents.id", "documents.words", "document_passages.document", "document_passages.ordinal",
+    "usage.number", "passages.id", "documents.id", "documents.words", "document_passages.document",
+    "document_passages.ordinal",
 }  # fmt: skip
 LINE_OF = {
     "subjects": "SubjectLine", "texts": "TextLine", "documents": "DocumentLine", "document_passages": "DocumentSpan",
     "audit": "AuditLine", "threads": "ThreadLine", "sources": "SourceLine", "turns": "TurnLine",
     "tool_calls": "ToolCallLine", "citations": "CitationLine", "delta_jobs": "DeltaJobLine", "deltas": "DeltaLine",
-    "receipts": "ReceiptLine", "events": "EventLine", "passages": "PassageLine",
+    "receipts": "ReceiptLine", "usage": "UsageLine", "events": "EventLine", "passages": "PassageLine",
 }  # fmt: skip
 
 

@@ -217,7 +217,7 @@ sqlite_connect.prepare(Path(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("statements", [0, 1, 3])
+@pytest.mark.parametrize("statements", [0, 1, 2])
 async def test_m1_a_kill_between_two_statements_of_a_migration_leaves_the_older_version(
     path: Path, statements: int
 ) -> None:

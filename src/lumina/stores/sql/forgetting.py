@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, exists, insert, or_, select, update
 
 from lumina.memory.removal import Audited, HeldDelta, MaskedTurn, NewAudit, Removal, Rule, TurnKey
 from lumina.memory.scope import SubjectScope, ThreadScope
@@ -37,17 +37,17 @@ from lumina.stores.schema import (
     tool_calls,
     turn_sources,
     turns,
+    usage,
     vectors,
 )
-from lumina.stores.sql import recall, removing
+from lumina.stores.sql import auditing, recall, removing
 from lumina.stores.sql.held import HeldRows
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn
 
 EMPTY_DIGEST = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # SHA-256 of no text
-OF_TURN = (citations, turn_sources, tool_calls)
+OF_TURN = (citations, turn_sources, tool_calls, usage)
 
 AUDIT = select(audits).where(*of_subject(audits)).order_by(audits.c.number)
-LAST = select(func.max(audits.c.number)).where(*of_subject(audits))
 HANDLE = select(threads.c.handle).where(*of_thread(threads))
 OF_ONE = select(passages).where(
     *of_thread(passages), passages.c.seq == bindparam("in_seq"), passages.c.attempt == bindparam("in_attempt")
@@ -64,13 +64,12 @@ def forget(connection: Connection, scope: SubjectScope, rule: Rule, new: NewAudi
     removal = rule(HeldRows(connection, scope))
     if removal is None:
         return None
-    last = connection.execute(LAST, inside(scope)).scalar() or 0
+    last = auditing.last_number(connection, scope)  # a whole subject's audit goes with it
     if removal.whole:
         _drop_subject(connection, scope, removal.threads)
     else:
         _carry_out(connection, scope, removal)
-    row = {"number": last + 1, "thread": new.thread, "action": new.action, "by": new.by, "at": new.at}
-    connection.execute(insert(audits), {**columns(scope), **row, "detail": json.dumps(dict(removal.detail))})
+    auditing.add(connection, scope, new, last + 1, json.dumps(dict(removal.detail)))
     return removal
 
 

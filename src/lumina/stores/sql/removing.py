@@ -22,6 +22,7 @@ from lumina.stores.schema import (
     tool_calls,
     turn_sources,
     turns,
+    usage,
     vectors,
 )
 from lumina.stores.sql import recall
@@ -29,7 +30,7 @@ from lumina.stores.sql.keys import inside, of_subject, of_thread, thread_row
 
 # Each before what it refers to.
 ROWS: tuple[Table, ...] = (
-    vectors, passages, citations, turn_sources, tool_calls, delta_jobs, deltas, receipts, events, states, turns,
+    vectors, passages, usage, citations, turn_sources, tool_calls, delta_jobs, deltas, receipts, events, states, turns,
     sources, threads,
 )  # fmt: skip
 DELETES = tuple(delete(table).where(*of_thread(table)) for table in ROWS)

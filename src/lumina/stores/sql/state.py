@@ -7,18 +7,28 @@ from typing import Any
 from sqlalchemy import Connection, Select, Table, and_, bindparam, case, desc, func, insert, or_, select, update
 
 from lumina.memory.errors import NotFound, UsageError
+from lumina.memory.removal import NewAudit
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.store import DAMAGED, DROPPED, AppliedDelta, DeltaJob, Snapshot, StoredReceipt, VersionConflict
 from lumina.memory.turns import DeltaStatus
 from lumina.stores import rows
-from lumina.stores.checks import check_delta, check_receipt, check_snapshot, check_text, no_subject
+from lumina.stores.checks import (
+    check_audit,
+    check_bodies,
+    check_delta,
+    check_receipt,
+    check_snapshot,
+    check_text,
+    no_subject,
+)
 from lumina.stores.schema import TURN, delta_jobs, deltas, profiles, receipts, states, subjects, turns
-from lumina.stores.sql import late
+from lumina.stores.sql import auditing, events, late
 from lumina.stores.sql.keys import columns, inside, of_subject, of_thread, of_turn, thread_row, turn_number
 from lumina.stores.sql.portable import upsert
 
 STATE = select(states).where(*of_thread(states))
-# Held while the profile is compared and set, on PostgreSQL; on SQLite the whole transaction is.
+# Held while the profile is compared and set, or the audit is given its next number, on PostgreSQL; on SQLite the whole
+# transaction is.
 HOLD_SUBJECT = select(subjects.c.number).where(*of_subject(subjects)).with_for_update(key_share=True)
 PROFILE = select(profiles).where(*of_subject(profiles))
 KNOWN_SUBJECT = select(subjects.c.number).where(*of_subject(subjects))
@@ -137,9 +147,12 @@ def retry(connection: Connection, scope: ThreadScope, seq: int, attempt: int) ->
 
 
 def apply(
-    connection: Connection, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
-) -> bool:
+    connection: Connection, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None,
+    audit: NewAudit | None, bodies: Sequence[str],
+) -> bool:  # fmt: skip
     check_delta(delta, state, profile)
+    check_audit(audit)
+    check_bodies(bodies)
     number = turn_number(connection, scope, delta.seq, delta.attempt, though_forgotten=delta.correction > 0)
     if number != delta.number:
         raise UsageError(f"Turn {delta.seq} has number {number}, not {delta.number}. Nothing was applied.")
@@ -149,13 +162,18 @@ def apply(
     if delta.correction == 0 and connection.execute(IS_SUPERSEDED, key).one_or_none() is not None:
         return False
     _swap(connection, scope, state)
-    if profile is not None:
+    if profile is not None or audit is not None:
         connection.execute(HOLD_SUBJECT, inside(scope.of_subject))
+    if profile is not None:
         _swap(connection, scope.of_subject, profile)
     values = {"correction": delta.correction, "number": delta.number, "changes": delta.changes}
     connection.execute(ADD_DELTA, {**columns(scope, delta.seq, delta.attempt), **values})
     if delta.correction == 0:
         connection.execute(APPLIED, key)
+    if audit is not None:
+        last = auditing.last_number(connection, scope.of_subject)
+        auditing.add(connection, scope.of_subject, audit, last + 1, audit.detail)
+    events.add(connection, scope, 0, 0, late.event_bodies(connection, scope, bodies))
     return True
 
 

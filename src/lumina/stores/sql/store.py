@@ -17,7 +17,16 @@ from lumina.memory.embedding import Vector
 from lumina.memory.errors import StoreError
 from lumina.memory.removal import Audited, NewAudit, Removal, Rule
 from lumina.memory.scope import SubjectScope, TenantScope, ThreadScope
-from lumina.memory.store import AppliedDelta, DeltaJob, Snapshot, StoredPassage, StoredReceipt, VectorEnds, WordMatches
+from lumina.memory.store import (
+    AppliedDelta,
+    DeltaJob,
+    ModelUse,
+    Snapshot,
+    StoredPassage,
+    StoredReceipt,
+    VectorEnds,
+    WordMatches,
+)
 from lumina.memory.transfer_lines import Line
 from lumina.memory.turns import (
     DeltaStatus,
@@ -36,7 +45,7 @@ from lumina.memory.turns import (
 from lumina.stores.checks import check_moment
 from lumina.stores.schema import meta
 from lumina.stores.sql import documents as library
-from lumina.stores.sql import events, forgetting, ledger, recall, removing, threads, transfer, turns
+from lumina.stores.sql import events, forgetting, ledger, recall, removing, threads, transfer, turns, usage
 from lumina.stores.sql import state as fold
 from lumina.stores.sql import vectors as vector_rows
 
@@ -175,9 +184,10 @@ class SQLStore(ABC):
         return await self._write(fold.retry, scope, seq, attempt)
 
     async def apply_delta(
-        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None
-    ) -> bool:
-        return await self._write(fold.apply, scope, delta, state, profile)
+        self, scope: ThreadScope, delta: AppliedDelta, state: Snapshot, profile: Snapshot | None, *,
+        audit: NewAudit | None = None, events: Sequence[str] = (),
+    ) -> bool:  # fmt: skip
+        return await self._write(fold.apply, scope, delta, state, profile, audit, events)
 
     async def put_state(self, scope: ThreadScope, new: Snapshot) -> None:
         await self._write(fold.put_snapshot, scope, new)
@@ -203,6 +213,14 @@ class SQLStore(ABC):
 
     async def receipts(self, scope: ThreadScope, seq: int, attempt: int) -> list[StoredReceipt]:
         return await self._read(fold.read_receipts, scope, seq, attempt)
+
+    # Usage
+
+    async def add_usage(self, scope: ThreadScope, uses: Sequence[ModelUse]) -> None:
+        await self._write(usage.add, scope, uses)
+
+    async def usage(self, scope: TenantScope | SubjectScope | ThreadScope, *, since: str = "") -> list[ModelUse]:
+        return await self._read(usage.read, scope, since)
 
     # Recall
 

@@ -17,6 +17,7 @@ from lumina.memory.transfer_lines import (
     ReceiptLine,
     ToolCallLine,
     TurnLine,
+    UsageLine,
 )
 from lumina.stores import rows
 from lumina.stores.schema import (
@@ -28,6 +29,7 @@ from lumina.stores.schema import (
     receipts,
     tool_calls,
     turn_sources,
+    usage,
 )
 from lumina.stores.sql.keys import of_thread
 
@@ -58,6 +60,7 @@ BELONGING = (
     _belonging(delta_jobs, DeltaJobLine),
     _belonging(deltas, DeltaLine, deltas.c.correction),
     _belonging(receipts, ReceiptLine, receipts.c.call),
+    _belonging(usage, UsageLine, usage.c.number),
     _belonging(events, EventLine, events.c.number),
     _belonging(passages, PassageLine, QUESTION_FIRST, passages.c.start, passages.c.end),
 )
@@ -114,7 +117,7 @@ def row_of(line: Parts, before: int) -> tuple[str, dict[str, Any]]:
     match line:
         case CitationLine():
             row["place"] = before
-        case EventLine():
+        case EventLine() | UsageLine():
             row["number"] = before + 1
         case _:
             pass
