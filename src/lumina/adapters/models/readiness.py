@@ -120,6 +120,6 @@ async def all_ready(
             environment=environment,
             url=url if known.vendor == meant else "",
             key=key if known.vendor == meant else "",
-        )  # fmt: skip
+        )
         for known in VENDORS.values()
     ]
