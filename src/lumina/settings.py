@@ -81,7 +81,20 @@ class Settings(BaseSettings):
     search: str = Field(
         default="docs",
         description="Where to look: names separated by commas; the next is asked when one fails or is empty.",
-        json_schema_extra={"allowed": "docs (local documents)"},
+        json_schema_extra={
+            "allowed": "docs (local documents), ddgs (the web, no key, extra `web`), searxng (LUMINA_SEARXNG_URL),"
+            " tavily, brave, exa (with TAVILY_API_KEY, BRAVE_API_KEY, EXA_API_KEY in the environment)"
+        },
+    )
+    searxng_url: str = Field(
+        default="",
+        description="The address of your SearXNG, for `searxng` in LUMINA_SEARCH.",
+        json_schema_extra={"allowed": "http:// or https://...", "default": "none"},
+    )
+    cite: Literal["any", "pages"] = Field(
+        default="any",
+        description="What may be cited. `pages`: not what a search gave only an excerpt of; the page must be read.",
+        json_schema_extra={"allowed": "any, pages"},
     )
     web_allow: str = Field(
         default="",

@@ -28,7 +28,7 @@ on a store alone. Heavy modules are imported inside the functions.
 """
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "extractive"
 DEFAULT_SEARCH = "docs"
+SEARCHES = ("docs", "searxng", "tavily", "brave", "exa", "ddgs")
 NO_EMBEDDER = "none"
 NO_MODEL = "Quoted from your documents; no model is set"
 
@@ -68,7 +69,7 @@ async def open_agent(
     *,
     database: str | os.PathLike[str] | None = None,
     model: "str | Model" = DEFAULT_MODEL,
-    search: "str | SearchProvider" = DEFAULT_SEARCH,
+    search: "str | SearchProvider | Sequence[SearchProvider]" = DEFAULT_SEARCH,
     notes: "NoteTaker | None" = None,
     memory: bool = True,
     zone: str = "UTC",
@@ -82,12 +83,17 @@ async def open_agent(
     model_url: str = "",
     model_key: str = "",
     model_tools: "ToolManner" = "auto",
+    searxng_url: str = "",
+    web_allow: str = "",
+    cite: str = "any",
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
     `model`: `extractive`, a name such as `openai:gpt-5` (UsageError when unknown, or when its extra or key is
-    missing), or a pydantic-ai Model. `model_url`, `model_key`, `model_tools`: as the settings say. `search`: `docs`
-    (local documents) or a provider. `notes`: who answers the delta step; by default the extractive one for the
+    missing), or a pydantic-ai Model. `model_url`, `model_key`, `model_tools`: as the settings say. `search`: a
+    chain such as `docs,searxng` (see `find_searches`), or providers of your own; with one that searches the web, its
+    pages can be read, and what of your own network with `web_allow`. `cite`: `any`, or `pages` (what a search only
+    gave an excerpt of is not cited). `notes`: who answers the delta step; by default the extractive one for the
     extractive model, else the model. `memory=False`: nothing is noted.
     `embedder`: `none`, `minilm`, `minilm:FOLDER`, `openai:MODEL` (at `embedder_url`), or one of your own.
     `schema`: declared keys and what must never be stored, or the path of the TOML file that says so.
@@ -101,19 +107,26 @@ async def open_agent(
 
     chosen, declared = find_model(model, url=model_url, key=model_key, tools=model_tools), find_schema(schema)
     vectors = find_embedder(embedder, embedder_url)
+    doors = open_doors(web_allow)
     own = own_prompts(Path(prompts) if prompts is not None else None)
     store = await open_store(database)
     try:
+        providers = find_searches(search, store, doors, searxng_url=searxng_url)
+        reader = page_reader(doors) if isinstance(search, str) and search != DEFAULT_SEARCH else None
+        closing = [getattr(chosen, "aclose", None), reader.aclose if reader else None, doors.aclose]
         desk = Desk(
             store=store,
             model=chosen,
-            search=find_search(search, store),
+            search=providers[0],
+            then=providers[1:],
+            pages=reader,
+            snippets_count=cite != "pages",
             notes=notes or note_taker(chosen),
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
             embedder=vectors,
             prompts=own,
-            closing=tuple(filter(None, [getattr(chosen, "aclose", None)])),
+            closing=tuple(filter(None, closing)),
         )
         return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared, recall=recall)
     except BaseException:
@@ -169,15 +182,54 @@ def find_schema(schema: "Schema | str | os.PathLike[str] | None") -> "Schema | N
     return schema if isinstance(schema, Schema) else Schema.from_toml(schema)
 
 
-def find_search(search: "str | SearchProvider", store: Store) -> "SearchProvider":
-    """The search provider that a name stands for. UsageError when it is unknown."""
-    if not isinstance(search, str):
-        return search
-    if search != DEFAULT_SEARCH:
-        raise UsageError(f"{search!r} is not a search provider. There is: {DEFAULT_SEARCH} (local documents).")
-    from lumina.adapters.documents.search import DocumentSearch
+def find_searches(
+    search: "str | SearchProvider | Sequence[SearchProvider]", store: Store, doors: "Doors", *, searxng_url: str = ""
+) -> "tuple[SearchProvider, ...]":
+    """The chain that `search` names, in its order: `docs` (local documents), `searxng` (at `searxng_url`), `tavily`,
+    `brave`, `exa` (each with its key in the environment), `ddgs` (no key, extra `web`). UsageError for an unknown
+    name, or when what one needs is not there."""
+    if isinstance(search, str):
+        names = dict.fromkeys(name.strip() for name in search.split(","))
+        return tuple(_searcher(name, store, doors, searxng_url) for name in names)
+    return tuple(search) if isinstance(search, Sequence) else (search,)
 
-    return DocumentSearch(cast("DocumentStore", store))  # Lumina's stores keep documents too
+
+def _searcher(name: str, store: Store, doors: "Doors", searxng_url: str) -> "SearchProvider":
+    match name:
+        case "docs":
+            from lumina.adapters.documents.search import DocumentSearch
+
+            return DocumentSearch(cast("DocumentStore", store))  # Lumina's stores keep documents too
+        case "searxng":
+            from lumina.adapters.search.searxng import SearXNG
+
+            if not searxng_url:
+                raise UsageError("The search `searxng` needs LUMINA_SEARXNG_URL, the address of your instance.")
+            return SearXNG(doors.configured(searxng_url), searxng_url)
+        case "tavily":
+            from lumina.adapters.search import tavily
+
+            return tavily.Tavily(doors.configured(tavily.ADDRESS), _search_key(name, tavily.KEY))
+        case "brave":
+            from lumina.adapters.search import brave
+
+            return brave.Brave(doors.configured(brave.ADDRESS), _search_key(name, brave.KEY))
+        case "exa":
+            from lumina.adapters.search import exa
+
+            return exa.Exa(doors.configured(exa.ADDRESS), _search_key(name, exa.KEY))
+        case "ddgs":
+            from lumina.adapters.search.ddgs import DDGS
+
+            return DDGS()
+        case _:
+            raise UsageError(f"{name!r} is not a search provider. There are: {', '.join(SEARCHES)}.")
+
+
+def _search_key(name: str, setting: str) -> str:
+    if key := os.environ.get(setting, "").strip():
+        return key
+    raise UsageError(f"The search `{name}` needs a key: set {setting} in the environment.")
 
 
 def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None":

@@ -1,11 +1,11 @@
 """What turns are answered with: the same for every turn of an agent, chosen once by `lumina.wiring`."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from lumina.agent.ports import NoteTaker, SearchProvider
+from lumina.agent.ports import NoteTaker, PageReader, SearchProvider
 from lumina.agent.prompts import Prompts
 from lumina.agent.turn_log import Bell
 from lumina.memory.budget import Calibration
@@ -29,7 +29,9 @@ class Limits:
     model_tries: int = 3  # of one call, before anything of it was shown
     first_pause: float = 1  # before the second try; doubles
     longest_pause: float = 30  # also when the provider asks for a longer one: then it is not tried again
-    one_search: float = 20
+    one_search: float = 20  # one provider
+    pages: int = 4  # of the web, read in a turn
+    one_page: float = 25
     answer: int = 100_000  # characters
     thinking: int = 400_000  # characters
     one_note: float = 60  # one try of the delta step
@@ -49,6 +51,15 @@ class Desk:
     bell: Bell = field(default_factory=Bell)
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
     embedder: Embedder | None = None
+    then: tuple[SearchProvider, ...] = ()  # asked in their order when `search` has nothing
+    pages: PageReader | None = None  # None: no page of the web is read
+    research: bool = False  # several queries, pages read, a plan shown
+    snippets_count: bool = True  # False: a source of which only a search's excerpt was read cannot be cited
     prompts: Prompts = field(default_factory=Prompts)
     closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what is closed with the agent: connections
     chance: Random = field(default_factory=Random)  # spreads the tries of many who failed at once
+
+    def researching(self) -> "Desk":
+        """The same desk for a question that is worth more time: a plan, more searches, more pages."""
+        more = replace(self.limits, model_calls=12, tool_calls=30, pages=10, turn=max(self.limits.turn, 420))
+        return replace(self, research=True, limits=more)

@@ -74,11 +74,21 @@ class SourceRead(Event):
 
 
 class PageRead(Event):
-    """A page was read in full, or a stored source was opened."""
+    """A page was read in full, or a stored source was opened; or it could not be, for a reason."""
 
     kind: Literal["page.read"] = "page.read"
-    n: int  # the source's number
+    n: int  # the source's number; 0 where there is none
     characters: int  # length of the text that was read
+    outcome: Literal["read", "failed", "refused"] = "read"  # three endings that are never mixed up
+    host: str = ""  # of the page that was asked for
+    reason: str = ""  # what failed, or why it was not opened
+
+
+class Plan(Event):
+    """What is going to be looked for, before it is. Only when the question is to be researched."""
+
+    kind: Literal["plan"] = "plan"
+    queries: tuple[str, ...]  # in the order in which they are asked
 
 
 class Thinking(Event):
@@ -176,6 +186,7 @@ AnyEvent = Annotated[
     | SearchFinished
     | SourceRead
     | PageRead
+    | Plan
     | Thinking
     | Text
     | CitationMade

@@ -25,12 +25,15 @@ class StoredText:
 
 
 class Ledger:
-    """`citable` holds the numbers that may be cited; it only grows during a turn."""
+    """`citable` holds the numbers that may be cited; it only grows during a turn. Without `snippets_count` a source of
+    which only a search's excerpt was read is not among them."""
 
     def __init__(
-        self, *, store: Store, scope: ThreadScope, seq: int, attempt: int, citable: Iterable[int] = ()
-    ) -> None:
+        self, *, store: Store, scope: ThreadScope, seq: int, attempt: int, citable: Iterable[int] = (),
+        snippets_count: bool = True,
+    ) -> None:  # fmt: skip
         self.citable = set(citable)
+        self._snippets_count = snippets_count
         self._store = store
         self._scope = scope
         self._seq = seq
@@ -69,8 +72,11 @@ class Ledger:
 
     async def _read(self, new: NewSource) -> Source:
         source = await self._store.register_source(self._scope, self._seq, self._attempt, new)
-        self.citable.add(source.n)
-        self._keep(source, new.text)
+        if self._snippets_count or source.depth == "page":
+            self.citable.add(source.n)
+        # A page that was read before stays what is stored, whatever excerpt a search shows of it later.
+        kept = new.text if source.depth == new.depth else await self._store.text(self._scope.of_subject, source.digest)
+        self._keep(source, kept)
         return source
 
     def _keep(self, source: Source, text: str) -> None:

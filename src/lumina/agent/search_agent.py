@@ -132,7 +132,7 @@ class SearchAgent:
 
     async def ask(
         self, scope: ThreadScope, question: str, *, client_id: str = "", budget: int = DEFAULT_BUDGET,
-        instead_of: int = 0, temporary: bool = False,
+        instead_of: int = 0, temporary: bool = False, research: bool = False,
     ) -> Run:  # fmt: skip
         """Keeps the question and starts to answer it. When this returns, the question is stored.
 
@@ -140,17 +140,20 @@ class SearchAgent:
         for what the first model call is sent. Raises UsageError for a question that cannot be kept, DoesNotFit for
         one that is too long (nothing is stored then), TurnConflict while another turn of the thread runs.
 
+        `research`: a plan of several searches, and pages read, instead of a quick look.
+
         With `instead_of`, a seq, it is the next attempt of that turn: what stood there and after is superseded, and
         stays to be shown. NotFound when no live turn has that seq. `temporary` as in `thread`.
         """
-        instructions = self.desk.prompts.instructions(self.today())
+        instructions = self.desk.prompts.instructions(self.today(), research=research)
+        desk = self.desk.researching() if research else self.desk
         check_question(question, instructions, budget, self.desk.calibration.counter)
         thread = await self.thread(scope, temporary=temporary)
         begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()
         begun.add_done_callback(_seen)  # the asker may be gone
         work = Work()
         asked = thread.begin(question, client_id=client_id, instead_of=instead_of)
-        task = work.start(self._answer(thread, asked, budget, instructions, work, begun))
+        task = work.start(self._answer(desk, thread, asked, budget, instructions, work, begun))
         task.add_done_callback(_seen)
         self._at_work.add(work)
         task.add_done_callback(lambda _: self._at_work.discard(work))
@@ -158,8 +161,9 @@ class SearchAgent:
         return self._run(scope, turn, new=new, work=work if new else self._works.get(_key(scope, turn)))
 
     async def regenerate(
-        self, scope: ThreadScope, seq: int = 0, *, client_id: str = "", budget: int = DEFAULT_BUDGET
-    ) -> Run:
+        self, scope: ThreadScope, seq: int = 0, *, client_id: str = "", budget: int = DEFAULT_BUDGET,
+        research: bool = False,
+    ) -> Run:  # fmt: skip
         """Answers the question of turn `seq` (0: the last one) again, in its place. NotFound when there is none."""
         known = (await self.store.recent_turns(scope, limit=1, before=seq + 1 if seq else 0)).turns
         if not known or (seq and known[-1].seq != seq):
@@ -170,7 +174,9 @@ class SearchAgent:
                 f"Turn {turn.seq} of thread {scope.thread} was forgotten on {turn.forgotten}: its question is gone. "
                 "Nothing was asked. Ask a new one."
             )
-        return await self.ask(scope, turn.question, client_id=client_id, budget=budget, instead_of=turn.seq)
+        return await self.ask(
+            scope, turn.question, client_id=client_id, budget=budget, instead_of=turn.seq, research=research
+        )
 
     def stop(self, scope: ThreadScope, seq: int, attempt: int) -> bool:
         """Ends a turn that this process answers as partial ("stopped"), with the text so far. Returns at once; False
@@ -194,7 +200,8 @@ class SearchAgent:
     # Inside
 
     async def _answer(
-        self, thread: Thread, asked: Coroutine[Any, Any, tuple[Turn, bool]], budget: int, instructions: str, work: Work,
+        self, desk: Desk, thread: Thread, asked: Coroutine[Any, Any, tuple[Turn, bool]], budget: int,
+        instructions: str, work: Work,
         begun: asyncio.Future[tuple[Turn, bool]],
     ) -> Turn:  # fmt: skip
         try:
@@ -210,7 +217,7 @@ class SearchAgent:
         begun.set_result((turn, new))
         try:
             self._do_beside(self._take_up(thread))
-            turn = await answer_turn(self.desk, thread, turn, work, instructions=instructions, budget=budget)
+            turn = await answer_turn(desk, thread, turn, work, instructions=instructions, budget=budget)
             work.noting = self._note(thread, turn)
             if thread.meaning and not self._quiet:
                 task = self._do_beside(thread.embed())

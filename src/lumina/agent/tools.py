@@ -1,4 +1,4 @@
-"""What a model may do in a turn: search, read more of a source, look back in the conversation.
+"""What a model may do in a turn: search, read a page that was found, read more of a source, look back.
 
 Each tool answers with a JSON object: fields, never markers. Of a source a model gets its number, title, host and text,
 cleaned; never its address, its locator or a row's id. How a search ended is a field, and a failed search never looks
@@ -13,14 +13,17 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from lumina.agent.desk import Desk
-from lumina.agent.events import Event, PageRead, SearchFinished, SearchStarted, SourceRead
+from lumina.agent.events import Event, PageRead, Plan, SearchFinished, SearchStarted, SourceRead
 from lumina.agent.ledger import Ledger
-from lumina.agent.ports import Failed, Found, Hit, SearchResult
+from lumina.agent.ports import Failed, Found, Hit, Page, SearchResult, Unread
 from lumina.agent.query_guard import QueryGuard
+from lumina.agent.reading import Wanted, typed_addresses
+from lumina.agent.searching import search_in_turn
 from lumina.agent.toolbox import Result, Tool, refused
 from lumina.agent.turn_log import TurnLog
+from lumina.agent.web_address import WebAddress
 from lumina.memory.context import Context
-from lumina.memory.errors import NotFound
+from lumina.memory.errors import NotFound, UsageError
 from lumina.memory.looking_back import look_back
 from lumina.memory.recall import pick_within
 from lumina.memory.rendering import PASSAGE_LIMIT
@@ -36,6 +39,7 @@ PASSAGE = 1500  # characters of one passage
 OPENED = 4000  # characters of an opened source
 BLOCK = 500  # characters; an opened source is shown around the blocks that fit the question best
 TITLE, HEADING, QUERY = 80, 160, 400  # characters
+PLANNED = 6  # queries of a plan
 LOOKED_BACK = 1000  # tokens of one look back
 
 logger = logging.getLogger(__name__)
@@ -49,6 +53,17 @@ class Query(BaseModel):
 class Number(BaseModel):
     model_config = ConfigDict(extra="ignore")
     n: Annotated[int, Field(ge=1, le=10**9, description="The number of a source of this conversation.")]
+
+
+class WebPage(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    n: Annotated[int, Field(ge=0, le=10**9, description="The number of a result of a search of this turn.")] = 0
+    url: Annotated[str, Field(max_length=4000, description="Or an address that the user typed in the question.")] = ""
+
+
+class Queries(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    queries: Annotated[list[str], Field(min_length=1, max_length=PLANNED, description="What to look for, in order.")]
 
 
 class Tools:
@@ -67,6 +82,7 @@ class Tools:
         self._log = log
         self._ended: set[str] = set()
         self._shown: set[tuple[int, str]] = set()
+        self._results: dict[int, Hit] = {}  # pages of the web that searches of this turn found
 
     @property
     def searched(self) -> Searched:
@@ -91,42 +107,69 @@ class Tools:
             name="look_back", arguments=Query, run=self._look_back, limit=limits.look_backs, side_effect=False,
             description="Finds what was said in earlier turns of this conversation that are not shown.",
         )  # fmt: skip
-        return [search, opening, looking] if self._context.receipt.look_back else [search, opening]
+        reading = Tool(
+            name="read_page", arguments=WebPage, run=self._read_page, limit=limits.pages, side_effect=False,
+            description="Reads a page of the web that a search of this turn found, or that the user named.",
+        )  # fmt: skip
+        planning = Tool(
+            name="plan", arguments=Queries, run=self._plan, limit=1, side_effect=False,
+            description="Shows the user what you are going to look for. Call it first.",
+        )  # fmt: skip
+        return [
+            *([planning] if self._desk.research else []),
+            search,
+            *([reading] if self._desk.pages else []),
+            opening,
+            *([looking] if self._context.receipt.look_back else []),
+        ]
+
+    async def _plan(self, asked: Queries) -> Result:
+        queries = [
+            line for query in asked.queries if (line := one_line(query, QUERY)) and not self._guard.carries(line)
+        ]
+        await self._log.write(self._event(Plan, queries=tuple(queries)))
+        return {"planned": queries}
 
     async def _web_search(self, asked: Query) -> Result:
         query = one_line(asked.query, QUERY)
-        provider = self._desk.search.name
-        self._log.gather(self._event(SearchStarted, query=query, provider=provider))
         if carried := self._guard.carries(query):
+            provider = self._desk.search.name
+            await self._begun(query, provider)
             reason = f"The query carries “{one_line(carried, 60)}”, which is remembered and is not in the question."
             await self._finished(query, provider, "refused", reason)
             return refused(reason + " Search without it, or ask the user.")
-        result = await self._ask(query)
-        if not isinstance(result, Found):
-            await self._finished(query, result.provider, result.kind, result.reason)
-            return {"outcome": result.kind, "reason": one_line(result.reason, QUERY)}
+
+        async def begun(provider: str) -> None:
+            await self._begun(query, provider)
+
+        done = await search_in_turn(
+            (self._desk.search, *self._desk.then), self._thread.scope.of_subject, query, limit=HITS,
+            seconds=self._desk.limits.one_search, begun=begun, ended=lambda ending: self._ended_without(query, ending),
+        )  # fmt: skip
+        without = [each for each in done.endings if not isinstance(each, Found)]
+        reasons = [one_line(f"{each.provider}: {each.reason}", QUERY) for each in without]
+        if not done.hits:
+            outcome = "failed" if any(isinstance(each, Failed) for each in without) else "empty"
+            alone = one_line(without[0].reason, QUERY)
+            return {"outcome": outcome, "reason": alone if len(without) == 1 else "; ".join(reasons)}
+        last = [each for each in done.endings if isinstance(each, Found)][-1]
         try:
-            read = [await self._read(hit) for hit in result.hits[:HITS]]
+            read = [await self._read(hit) for hit in done.hits]
         except Exception:  # what cannot be kept was not found
-            await self._finished(query, result.provider, "failed", "What was found could not be kept.")
+            await self._finished(query, last.provider, "failed", "What was found could not be kept.")
             raise
         events = [event for _, event in read if event is not None]
-        await self._finished(query, result.provider, "found", hits=len(read), then=events)
-        return {"outcome": "found", "results": [shown for shown, _ in read]}
+        await self._finished(query, last.provider, "found", hits=len(read), then=events)
+        missing = {"found_nothing": reasons} if reasons else {}
+        return {"outcome": "found", "results": [shown for shown, _ in read], **missing}
 
-    async def _ask(self, query: str) -> SearchResult:
-        provider, limit = self._desk.search, self._desk.limits.one_search
-        try:
-            async with asyncio.timeout(limit):
-                result = await provider.search(self._thread.scope.of_subject, query, limit=HITS)
-        except TimeoutError:
-            return Failed(provider=provider.name, reason=f"No answer within {limit:g} seconds.", retry=True)
-        except Exception as error:
-            logger.warning("the search provider %s failed", provider.name, exc_info=True)
-            return Failed(provider=provider.name, reason=f"It broke off ({type(error).__name__}).", retry=False)
-        if isinstance(result, Found) and not result.hits:
-            return Failed(provider=result.provider, reason="It claims hits and gave none.", retry=False)
-        return result
+    async def _begun(self, query: str, provider: str) -> None:
+        self._log.gather(self._event(SearchStarted, query=query, provider=provider))
+
+    async def _ended_without(self, query: str, ending: SearchResult) -> None:
+        """A provider that found nothing is told at once; one that did, when its sources are kept."""
+        if not isinstance(ending, Found):
+            await self._finished(query, ending.provider, ending.kind, ending.reason)
 
     async def _finished(
         self, query: str, provider: str, outcome: str, reason: str = "", *, hits: int = 0, then: Sequence[Event] = ()
@@ -138,6 +181,8 @@ class Tools:
     async def _read(self, hit: Hit) -> tuple[Result, Event | None]:
         """Commits the hit's source. What the model is shown of it, and the event that tells of it the first time."""
         source = await self._ledger.register(hit)
+        if hit.url.startswith(("http://", "https://")):
+            self._results[source.n] = hit
         text = cut(clean(hit.text), PASSAGE)
         event = None
         if (source.n, text) not in self._shown:
@@ -157,6 +202,68 @@ class Tools:
         }
         return shown, event
 
+    async def _read_page(self, asked: WebPage) -> Result:
+        wanted = self._wanted(asked)
+        if isinstance(wanted, str):
+            await self._log.write(self._event(PageRead, n=asked.n, characters=0, outcome="refused", reason=wanted))
+            return refused(wanted)
+        page = await self._fetch(wanted)
+        if isinstance(page, Unread):
+            self._ended.add("failed")
+            reason = one_line(page.reason, QUERY)
+            await self._log.write(self._event(
+                PageRead, n=asked.n, characters=0, outcome="failed", host=wanted.host, reason=reason
+            ))  # fmt: skip
+            return {"outcome": "failed", "reason": reason}
+        self._ended.add("found")
+        start, end = around(page.text, self._context.question, OPENED)
+        there = WebAddress.of(page.url)
+        source = await self._ledger.register(Hit(
+            locator=wanted.locator, url=there.url, title=one_line(page.title, HEADING), host=there.short_host(),
+            depth="page", stored=page.text, start=start, end=end,
+        ))  # fmt: skip
+        text = clean(page.text[start:end])
+        self._shown.add((source.n, text))
+        read = self._event(PageRead, n=source.n, characters=end - start, host=source.host)
+        await self._log.write(read, self._event(
+            SourceRead, n=source.n, title=source.title, url=source.url, host=source.host, depth=source.depth,
+            passage=text,
+        ))  # fmt: skip
+        return {
+            "source": source.n,
+            "title": one_line(source.title, TITLE),
+            "host": one_line(source.host, TITLE),
+            "shown": _part_shown(start, end, page.text),
+            "text": text,
+        }
+
+    def _wanted(self, asked: WebPage) -> Wanted | str:
+        """The page that is meant, or why it is not opened."""
+        if hit := self._results.get(asked.n):
+            return Wanted(locator=hit.locator, url=hit.url, host=hit.host)
+        try:
+            address = WebAddress.of(asked.url) if asked.url else None
+        except UsageError as error:
+            return str(error)
+        typed = typed_addresses(self._context.question)
+        if address is not None and (known := typed.get(address.canonical)):
+            return Wanted(locator=known.canonical, url=known.url, host=known.short_host())
+        if address is not None:
+            return "Only a page that a search of this turn found, by its number, or one that the user typed is opened."
+        return f"No search of this turn has found a page {asked.n} of the web. open_source reads what was stored."
+
+    async def _fetch(self, wanted: Wanted) -> Page | Unread:
+        assert self._desk.pages is not None  # the tool is offered only then
+        seconds = self._desk.limits.one_page
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._desk.pages.read(wanted.url)
+        except TimeoutError:
+            return Unread(url=wanted.url, reason=f"it was not read within {seconds:g} seconds", retry=True)
+        except Exception as error:
+            logger.warning("a page could not be read", exc_info=True)
+            return Unread(url=wanted.url, reason=f"reading it broke off ({type(error).__name__})", retry=False)
+
     async def _open_source(self, asked: Number) -> Result:
         try:
             source, stored = await self._ledger.open(asked.n)
@@ -168,7 +275,7 @@ class Tools:
             "source": source.n,
             "title": one_line(source.title, TITLE),
             "host": one_line(source.host, TITLE),
-            "shown": "all of it" if end - start == len(stored) else f"characters {start}-{end} of {len(stored)}",
+            "shown": _part_shown(start, end, stored),
             "text": clean(stored[start:end]),
         }
 
@@ -199,6 +306,10 @@ class Tools:
 
     def _event(self, kind: type[Event], **fields: object) -> Event:
         return kind.model_validate({"thread": self._thread.scope.thread, "turn": self._log.seq, **fields})
+
+
+def _part_shown(start: int, end: int, text: str) -> str:
+    return "all of it" if end - start == len(text) else f"characters {start}-{end} of {len(text)}"
 
 
 def first_shown(context: Context) -> int:

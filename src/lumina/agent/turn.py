@@ -8,6 +8,7 @@ longer write leaves it running; it is then ended as interrupted when the thread 
 import asyncio
 import json
 import logging
+from collections.abc import Sequence
 
 from lumina.agent.desk import Desk
 from lumina.agent.draft import Draft
@@ -72,7 +73,8 @@ class Answering:
             store=desk.store, bell=desk.bell, scope=thread.scope, seq=turn.seq, attempt=turn.attempt
         )  # fmt: skip
         self._thread_log = thread_log(desk.store, desk.bell, thread.scope)
-        self._ledger = Ledger(store=desk.store, scope=thread.scope, seq=turn.seq, attempt=turn.attempt)
+        self._ledger = Ledger(store=desk.store, scope=thread.scope, seq=turn.seq, attempt=turn.attempt,
+                              snippets_count=desk.snippets_count)  # fmt: skip
         self._draft = Draft(log=self._log, ledger=self._ledger, masks=thread.schema.masks)
         self._context: Context | None = None
         self._tools: Tools | None = None
@@ -91,7 +93,7 @@ class Answering:
 
     async def tell_context(self, context: Context) -> None:
         self._context = context
-        self._ledger.citable.update(context.receipt.citable)
+        self._ledger.citable.update(await self._may_be_cited(context.receipt.citable))
         items = context.receipt.items
         built = ContextBuilt.model_validate({
             **self._place,
@@ -103,6 +105,14 @@ class Answering:
         })  # fmt: skip
         notice = [Notice.model_validate({**self._place, "text": self._desk.notice})] if self._desk.notice else []
         await self._log.write(built, *notice)
+
+    async def _may_be_cited(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Of the numbers that the memory block lists, those that count."""
+        if self._desk.snippets_count or not numbers:
+            return numbers
+        return [
+            source.n for source in await self._desk.store.sources(self._thread.scope, numbers) if source.depth == "page"
+        ]
 
     async def exchange(self, context: Context) -> Outcome:
         """Model and tools, until the answer is there or a limit is reached."""

@@ -37,7 +37,7 @@ class Redo:
 
 def ask_once(
     question: str, *, thread: str, go_on: bool, model: str, budget: int, as_json: bool, redo: Redo | None = None,
-    temporary: bool = False,
+    temporary: bool = False, research: bool = False,
 ) -> int:  # fmt: skip
     """Asks, prints, returns the exit code."""
     check_name(thread, go_on)
@@ -48,10 +48,12 @@ def ask_once(
         async with await agent_at(chosen, model) as agent:
             if redo is not None:
                 scope, _ = await known_thread(agent.store, thread)
-                run = await ask_instead(agent, scope, redo.turn, question if redo.question else None, budget)
+                run = await ask_instead(
+                    agent, scope, redo.turn, question if redo.question else None, budget, research=research
+                )
             else:
                 scope = await chosen_thread(agent.store, thread, go_on=go_on, today=agent.today())
-                run = await agent.ask(scope, question, budget=budget, temporary=temporary)
+                run = await agent.ask(scope, question, budget=budget, temporary=temporary, research=research)
             if as_json:
                 return await print_events(run, worker)
             code = await answer(run, worker)
@@ -61,15 +63,17 @@ def ask_once(
     return complete(asked)
 
 
-async def ask_instead(agent: "SearchAgent", scope: ThreadScope, turn: int, question: str | None, budget: int) -> Run:
+async def ask_instead(
+    agent: "SearchAgent", scope: ThreadScope, turn: int, question: str | None, budget: int, *, research: bool = False
+) -> Run:
     """Answers turn `turn` (0: the last one) again; with a question, that one in its place. Says what is superseded."""
     rows = await agent.store.page(scope)
     seq = turn or max((row.seq for row in rows), default=0)
     later = [row.seq for row in rows if row.seq > seq]
     if question is None:
-        run = await agent.regenerate(scope, seq, budget=budget)
+        run = await agent.regenerate(scope, seq, budget=budget, research=research)
     else:
-        run = await agent.ask(scope, question, budget=budget, instead_of=seq or 1)
+        run = await agent.ask(scope, question, budget=budget, instead_of=seq or 1, research=research)
     note(f"Turn {run.seq} again, attempt {run.attempt}.")
     if later:
         many = f"Turns {ranges(later)} are" if len(later) > 1 else f"Turn {later[0]} is"

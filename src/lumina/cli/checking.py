@@ -12,7 +12,7 @@ from lumina.cli.screen import flat, say
 from lumina.cli.working import Worker, complete
 from lumina.memory.errors import LuminaError
 from lumina.settings import Settings
-from lumina.wiring import DEFAULT_MODEL, find_embedder, find_model, find_search, open_threads
+from lumina.wiring import DEFAULT_MODEL, find_embedder, find_model, find_searches, open_doors, open_threads
 
 SECONDS = 60.0  # for one check: a large local model is loaded first
 ASK = "Answer with the one word: ready"
@@ -111,12 +111,19 @@ async def _database(chosen: Settings) -> Check:
 
 
 async def _search(chosen: Settings) -> Check:
-    async with await open_threads(chosen.database, zone=chosen.zone) as threads:
-        found = await find_search(chosen.search, threads.store).search(ME, "how does Lumina remember", limit=1)
-    if found.kind == "failed":
-        return Check(name="search", state="failed", said=f"{found.provider}: {found.reason}")
-    said = "found something" if found.kind == "found" else f"answered; nothing found for a test query ({found.reason})"
-    return Check(name="search", state="ok", said=f"{found.provider} {said}.")
+    doors = open_doors(chosen.web_allow)
+    try:
+        async with await open_threads(chosen.database, zone=chosen.zone) as threads:
+            chain = find_searches(chosen.search, threads.store, doors, searxng_url=chosen.searxng_url)
+            endings = [await provider.search(ME, "how does Lumina remember", limit=1) for provider in chain]
+    finally:
+        await doors.aclose()
+    told = [
+        f"{each.provider} found something." if each.kind == "found" else f"{each.provider}: {each.reason}"
+        for each in endings
+    ]
+    state = "failed" if any(each.kind == "failed" for each in endings) else "ok"
+    return Check(name="search", state=state, said=" ".join(told))
 
 
 async def _model(chosen: Settings, name: str) -> Check:

@@ -62,6 +62,9 @@ Temporary = Annotated[
     bool,
     typer.Option("--temporary", help="A new conversation: without a profile, deleted after a day."),
 ]
+Research = Annotated[
+    bool, typer.Option("--research", help="Take more time: a plan, several searches, pages read in full.")
+]
 ModelOption = Annotated[str, typer.Option("--model", metavar="NAME", help="Who answers; LUMINA_MODEL otherwise.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for scripts instead of text for people.")]
 
@@ -118,6 +121,7 @@ def ask(
         int | None, typer.Option("--turn", "-n", metavar="N", help="With --regenerate: which turn.", min=1, max=LARGEST)
     ] = None,
     temporary: Temporary = False,
+    research: Research = False,
 ) -> None:
     """Ask one question and print the cited answer.
 
@@ -139,7 +143,7 @@ def ask(
     text = piped_question() if question == ["-"] else " ".join(question or ())
     redo = Redo(turn=turn or 0, question=bool(question)) if regenerate else None
     told = {"thread": thread, "go_on": go_on, "model": model, "budget": budget, "as_json": as_json}
-    raise typer.Exit(ask_once(text, redo=redo, temporary=temporary, **told))
+    raise typer.Exit(ask_once(text, redo=redo, temporary=temporary, research=research, **told))
 
 
 @app.command()

@@ -33,6 +33,7 @@ async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
         schema=chosen.schema_path, recall=chosen.recall, prompts=chosen.home / "prompts",
         model_url=chosen.model_url,
         model_key=chosen.model_key.get_secret_value(), model_tools=chosen.model_tools,
+        searxng_url=chosen.searxng_url, web_allow=chosen.web_allow, cite=chosen.cite,
     )  # fmt: skip
 
 

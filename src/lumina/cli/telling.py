@@ -12,6 +12,7 @@ from lumina.agent.events import (
     CitationRemoved,
     Notice,
     PageRead,
+    Plan,
     SearchFinished,
     SearchStarted,
     SourceRead,
@@ -45,7 +46,9 @@ class Teller:
             case SearchFinished():
                 note(search_line(event), "dim" if event.outcome == "found" else "amber")
             case PageRead():
-                note(f"reading more of [{event.n}]")
+                note(page_line(event), "dim" if event.outcome == "read" else "amber")
+            case Plan():
+                note("looking for: " + flat("; ".join(event.queries)))
             case SourceRead():
                 self.read.append(event)
             case Text():
@@ -96,6 +99,15 @@ def search_line(event: SearchFinished) -> str:
         "refused": "the search was not made",
     }
     return flat(f"{words[event.outcome]}: {event.reason}" if event.reason else words[event.outcome])
+
+
+def page_line(event: PageRead) -> str:
+    """How reading a page ended."""
+    if event.outcome == "read":
+        return f"reading {flat(event.host)} [{event.n}]" if event.host else f"reading more of [{event.n}]"
+    what = flat(event.host) or "a page"
+    words = f"{what} could not be read" if event.outcome == "failed" else "a page was not opened"
+    return flat(f"{words}: {event.reason}")
 
 
 def tell_noting(noting: Noting | None) -> None:

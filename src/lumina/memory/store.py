@@ -158,7 +158,8 @@ class Store(Protocol):
 
     async def register_source(self, scope: ThreadScope, seq: int, attempt: int, new: NewSource) -> Source:
         """The source under its number for the life of the thread: the locator's old number, or the next one. Notes
-        that the turn has read it. The text is kept; an earlier text stays readable by its digest."""
+        that the turn has read it. The text is kept; an earlier text stays readable by its digest. A snippet of a
+        page that was read before changes nothing but that: the page stays what is stored."""
         ...
 
     async def sources(self, scope: ThreadScope, numbers: Sequence[int] | None = None) -> list[Source]:

@@ -256,9 +256,11 @@ class InMemoryStore(InMemoryTransfer, InMemoryVectors, InMemoryUsage, InMemoryDo
         digest = await self.put_text(scope.of_subject, new.text)
         n = thread.by_locator.setdefault(new.locator, thread.last_source + 1)
         thread.last_source = max(thread.last_source, n)
-        thread.sources[n] = Source(
-            n=n, locator=new.locator, url=new.url, title=new.title, host=new.host, depth=new.depth, digest=digest
-        )
+        known = thread.sources.get(n)
+        if known is None or (known.depth, new.depth) != ("page", "snippet"):
+            thread.sources[n] = Source(
+                n=n, locator=new.locator, url=new.url, title=new.title, host=new.host, depth=new.depth, digest=digest
+            )
         if n not in kept.read:
             kept.read.append(n)
             kept.turn = replace(kept.turn, read_sources=True)

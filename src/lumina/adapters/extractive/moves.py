@@ -20,6 +20,14 @@ from lumina.adapters.extractive.notes import operations
 from lumina.adapters.extractive.own_words import said_of_oneself
 from lumina.adapters.extractive.phrases import language_of, phrase
 from lumina.adapters.extractive.quoting import MARKER
+from lumina.adapters.extractive.researching import (
+    PAGES,
+    PAGES_RESEARCHED,
+    number_of,
+    pages_to_read,
+    planned,
+    together,
+)
 from lumina.adapters.extractive.statements import stated
 from lumina.adapters.extractive.tool_results import read_recollection, read_results
 from lumina.agent.evidence import follow_up_query, is_follow_up
@@ -27,7 +35,7 @@ from lumina.memory.reference import pointing_phrase
 from lumina.memory.words import forms
 
 SAYING = re.compile(r"\b(?:say|said|tell|told|mention|mentioned|answer|answered|gesagt|dit|dijiste)\b", re.IGNORECASE)
-SEARCH, OPEN, LOOK_BACK = "web_search", "open_source", "look_back"
+SEARCH, READ, OPEN, LOOK_BACK, PLAN = "web_search", "read_page", "open_source", "look_back", "plan"
 MAX_QUERY = 400  # characters of a query
 
 
@@ -72,7 +80,7 @@ class Use:
     """A tool to call."""
 
     tool: str
-    arguments: dict[str, str | int]
+    arguments: dict[str, str | int | list[str]]
     kind: Literal["use"] = "use"
 
 
@@ -80,7 +88,7 @@ Move = Say | Use
 
 
 def next_move(asked: Asked) -> Move:
-    """The next step of the turn. It asks only for tools that are offered, and each turn ends after three at most."""
+    """The next step of the turn. It asks only for tools that are offered, and each turn ends after a few."""
     if asked.exchanges:
         return _from_results(asked, asked.exchanges)
     language = language_of(asked.question)
@@ -146,7 +154,10 @@ def _open(asked: Asked) -> Use | None:
 def _search(asked: Asked) -> Move:
     if SEARCH not in asked.tools:
         return Say(text=phrase(language_of(asked.question), "no search"))
-    return Use(tool=SEARCH, arguments={"query": resolved(asked)[:MAX_QUERY]})
+    query = resolved(asked)[:MAX_QUERY]
+    if PLAN in asked.tools:
+        return Use(tool=PLAN, arguments={"queries": list(planned(query))})
+    return Use(tool=SEARCH, arguments={"query": query})
 
 
 def _pointing_back(asked: Asked) -> Move:
@@ -172,7 +183,10 @@ def _from_results(asked: Asked, exchanges: Sequence[Exchange]) -> Move:
         recalled = read_recollection(last.result)
         told = known.from_recall(asked.question, recalled, asked.memory.citable, language)
         return Say(text=told or phrase(language, "nothing earlier"))
-    results = read_results(last.result)
+    if further := _look_further(asked, exchanges):
+        return further
+    found = [exchange.result for exchange in exchanges if exchange.tool in (SEARCH, READ)]
+    results = together(found) if len(found) > 1 else read_results(last.result)
     plain = manner.asking(asked.question)[:MAX_QUERY]
     searches = sum(exchange.tool == SEARCH for exchange in exchanges)
     if results.outcome == "refused" and searches == 1 and _leans_on_before(asked):
@@ -184,6 +198,22 @@ def _from_results(asked: Asked, exchanges: Sequence[Exchange]) -> Move:
     if beside and results.outcome != "found":
         return Say(text=beside)
     return Say(text=f"{beside}\n\n{text}" if beside else text)
+
+
+def _look_further(asked: Asked, exchanges: Sequence[Exchange]) -> Use | None:
+    """The rest of the plan, then pages of the web behind what was found."""
+    if exchanges[-1].tool == OPEN:
+        return None
+    done = [exchange.arguments for exchange in exchanges if exchange.tool == SEARCH]
+    if PLAN in asked.tools and len(done) < len(queries := planned(resolved(asked)[:MAX_QUERY])):
+        return Use(tool=SEARCH, arguments={"query": queries[len(done)]})
+    if READ not in asked.tools:
+        return None
+    read = [n for exchange in exchanges if exchange.tool == READ and (n := number_of(exchange.arguments))]
+    results = [read_results(exchange.result) for exchange in exchanges if exchange.tool == SEARCH]
+    if n := pages_to_read(results, read, PAGES_RESEARCHED if PLAN in asked.tools else PAGES):
+        return Use(tool=READ, arguments={"n": n})
+    return None
 
 
 def resolved(asked: Asked) -> str:

@@ -20,6 +20,7 @@ class Passage:
     covers: float
     score: float
     text: str
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,7 @@ def _passage(item: object) -> Passage | None:
         covers=covers,
         score=float(score) if isinstance(score := item.get("score"), int | float) else covers,
         text=text,
+        host=_text(item.get("host")),
     )
 
 

@@ -43,14 +43,21 @@ class Prompts:
     answer: str = ""
     note: str = ""
 
-    def instructions(self, day: str) -> str:
+    def instructions(self, day: str, *, research: bool = False) -> str:
         """The system message on `day` (ISO 8601, in the asker's zone): the same bytes all day long."""
-        return (self.answer or answer_text()).strip().replace("{day}", day)
+        text = (self.answer or answer_text()).strip().replace("{day}", day)
+        return f"{text}\n\n{research_text().strip()}" if research else text
 
 
 @cache
 def answer_text() -> str:
     return files("lumina.agent.prompts").joinpath("answer.md").read_text(encoding="utf-8")
+
+
+@cache
+def research_text() -> str:
+    """What is added to `answer.md` when a question is to be researched."""
+    return files("lumina.agent.prompts").joinpath("research.md").read_text(encoding="utf-8")
 
 
 ALL = (

@@ -18,7 +18,7 @@ from lumina.stores.sql.portable import same_text, upsert
 
 KEEP_TEXT = upsert(texts).on_conflict_do_nothing(index_elements=[*SUBJECT, "digest"])
 TEXT = select(texts.c.text).where(*of_subject(texts), texts.c.digest == bindparam("digest"))
-BY_LOCATOR = select(sources.c.n).where(
+BY_LOCATOR = select(sources).where(
     *of_thread(sources), same_text(sources.c.locator, bindparam("in_locator", type_=sources.c.locator.type))
 )
 ADD_SOURCE = insert(sources)
@@ -69,11 +69,18 @@ def register(connection: Connection, scope: ThreadScope, seq: int, attempt: int,
         connection.execute(LAST_SOURCE, {**inside(scope), "new_sources": n})
     else:
         n = rows.readable("source", lambda row: rows.whole(row, "n", 1), row)
+        if new.depth == "snippet" and row.depth == "page":  # an excerpt never takes the place of the page
+            note_read(connection, scope, seq, attempt, n)
+            return rows.readable(f"source {n}", rows.source, row)
         new_values = {f"new_{name}": value for name, value in seen.items()}
         connection.execute(READ_AGAIN, {**inside(scope), "in_n": n, **new_values})
+    note_read(connection, scope, seq, attempt, n)
+    return Source(n=n, locator=new.locator, url=new.url, title=new.title, host=new.host, depth=new.depth, digest=digest)
+
+
+def note_read(connection: Connection, scope: ThreadScope, seq: int, attempt: int, n: int) -> None:
     place = connection.execute(READ_SO_FAR, inside(scope, seq, attempt)).scalar_one()
     connection.execute(NOTE_READ, {**columns(scope, seq, attempt), "n": n, "place": place})
-    return Source(n=n, locator=new.locator, url=new.url, title=new.title, host=new.host, depth=new.depth, digest=digest)
 
 
 def read_sources(connection: Connection, scope: ThreadScope, numbers: Sequence[int] | None) -> list[Source]:

@@ -1,0 +1,60 @@
+"""What is looked up before an answer is made: more than one search, and pages behind excerpts.
+
+A search of the web gives excerpts; the sentence that answers is more often on the page. So the first results that are
+pages are read, as far as reading is offered. Where a plan is wanted, it is made by code: the question itself, its
+parts, its telling words.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+
+from lumina.adapters.extractive.tool_results import Passage, Results, read_results
+from lumina.memory.words import content_words
+
+LOCAL = "documents"  # the host of what is no page of the web
+PAGES, PAGES_RESEARCHED = 2, 4  # pages read for a question
+QUERIES = 3
+PARTS = re.compile(r"\s(?:and|or|versus|vs\.?|compared (?:to|with)|und|oder|et|ou|y|o)\s|[;?!,]\s", re.IGNORECASE)
+LEAST_WORDS = 2  # of a part that can stand alone
+
+
+def planned(question: str) -> list[str]:
+    """At most `QUERIES` queries: the question, its parts where it has several, its content words."""
+    found = [question]
+    parts = [part.strip(" .?!,;") for part in PARTS.split(question)]
+    if len(parts) > 1:
+        found += [part for part in parts if len(content_words(part)) >= LEAST_WORDS]
+    words = content_words(question)
+    telling = [word for word in re.findall(r"\w+", question) if set(content_words(word)) & set(words)]
+    found.append(" ".join(telling))
+    return list(dict.fromkeys(query for query in found if query.strip()))[:QUERIES]
+
+
+def pages_to_read(results: Sequence[Results], read: Sequence[int], most: int) -> int:
+    """The number of the next page worth reading, best first; 0 when there is none, or enough were read."""
+    if len(read) >= most:
+        return 0
+    places = [(at, one.source) for found in results for at, one in enumerate(found.passages) if one.host != LOCAL]
+    return next((source for _, source in sorted(places, key=lambda place: place[0]) if source not in read), 0)
+
+
+def number_of(arguments: str) -> int:
+    """The number of the page that a call of read_page named; 0 for none."""
+    try:
+        body = json.loads(arguments)
+    except ValueError:
+        return 0
+    n = body.get("n") if isinstance(body, dict) else 0
+    return n if isinstance(n, int) else 0
+
+
+def together(results: Sequence[str]) -> Results:
+    """All that was found and read in a turn as one result: pages before the excerpts that led to them."""
+    read = [read_results(text) for text in results]
+    passages: list[Passage] = []
+    for found in reversed(read):
+        passages += [passage for passage in found.passages if passage not in passages]
+    if passages:
+        return Results(outcome="found", passages=tuple(passages))
+    return Results(outcome=next((found.outcome for found in read if found.outcome != "found"), "empty"))

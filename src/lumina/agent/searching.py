@@ -1,0 +1,80 @@
+"""One search of a turn: the providers in their order, each with its own ending.
+
+The next one is asked when one fails, has nothing, or has only documents that hardly hold the question. Each provider
+has its own deadline, and how it ended is an event of its own: what failed is not hidden by what came after. What
+several found is put together, and a page that two of them found is one hit.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from lumina.agent.evidence import evidence
+from lumina.agent.ports import Empty, Failed, Found, Hit, SearchProvider, SearchResult
+from lumina.memory.scope import SubjectScope
+
+OF_DOCUMENTS = "doc:"  # how the locator of a local document begins
+logger = logging.getLogger(__name__)
+Begun = Callable[[str], Awaitable[None]]  # told the provider's name
+Ended = Callable[[SearchResult], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """`hits` best first; `endings` in the order in which the providers were asked, never empty."""
+
+    hits: tuple[Hit, ...]
+    endings: tuple[SearchResult, ...]
+
+
+async def search_in_turn(
+    providers: Sequence[SearchProvider], scope: SubjectScope, query: str, *, limit: int, seconds: float, begun: Begun,
+    ended: Ended,
+) -> Searched:  # fmt: skip
+    """Asks until one has found enough. `begun` hears of each provider before it is asked, `ended` how
+    it ended."""
+    endings: list[SearchResult] = []
+    for provider in providers:
+        await begun(provider.name)
+        endings.append(await _one(provider, scope, query, limit=limit, seconds=seconds))
+        await ended(endings[-1])
+        if _is_enough(endings[-1]):
+            break
+    hits: dict[str, list[Hit]] = {}
+    for ending in reversed(endings):  # what was found last is what was enough
+        for hit in ending.hits if isinstance(ending, Found) else ():
+            hits.setdefault(hit.locator, []).append(hit)
+    merged = [hit for found in hits.values() for hit in _once(found)]
+    return Searched(hits=tuple(merged[:limit]), endings=tuple(endings))
+
+
+async def _one(
+    provider: SearchProvider, scope: SubjectScope, query: str, *, limit: int, seconds: float
+) -> SearchResult:
+    """How one provider ended. Whatever it does wrong is a failure."""
+    try:
+        async with asyncio.timeout(seconds):
+            result = await provider.search(scope, query, limit=limit)
+    except TimeoutError:
+        return Failed(provider=provider.name, reason=f"No answer within {seconds:g} seconds.", retry=True)
+    except Exception as error:
+        logger.warning("the search provider %s failed", provider.name, exc_info=True)
+        return Failed(provider=provider.name, reason=f"It broke off ({type(error).__name__}).", retry=False)
+    if isinstance(result, Found) and not result.hits:
+        return Failed(provider=result.provider, reason="It claims hits and gave none.", retry=False)
+    return result
+
+
+def _is_enough(result: SearchResult) -> bool:
+    """Documents are found by any word of the question; those that hardly hold it do not keep the web from being asked.
+    What another provider found is taken at its word: it gives no measure of its own."""
+    if isinstance(result, Empty | Failed):
+        return False
+    own = [hit for hit in result.hits if hit.locator.startswith(OF_DOCUMENTS)]
+    return len(own) < len(result.hits) or evidence(own) != "thin"
+
+
+def _once(found: Sequence[Hit]) -> list[Hit]:
+    """Several passages of one document are several hits; a page of the web is one."""
+    return list(found) if found[0].locator.startswith(OF_DOCUMENTS) else list(found[:1])
