@@ -14,6 +14,7 @@ that was let through, `asked` every request that arrived. Time is in the test's 
 import asyncio
 import contextlib
 import ssl
+import sys
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ from support.hostile_pages import BODIES
 CERTIFICATE = (
     Path(__file__).parents[1] / "data" / "hostile_web.pem"
 )  # good.test and others, signed by itself, to the year 2126
+# Loopback has many addresses on Linux, and one elsewhere.
+PLACES = ("127.0.0.2", "127.0.0.3") if sys.platform == "linux" else ("127.0.0.1", "127.0.0.1")
 PUBLIC, INNER = "93.184.216.34", "10.0.0.5"
 NAMES: dict[str, list[list[str]]] = {
     "good.test": [[PUBLIC]],
@@ -129,8 +132,8 @@ class HostileWeb:
         secure.load_cert_chain(CERTIFICATE)
         secure.sni_callback = lambda connection, name, _: setattr(connection, "asked_for", name)
         self._servers = [
-            await asyncio.start_server(self._serve, "127.0.0.2", 0),
-            await asyncio.start_server(self._serve, "127.0.0.3", 0, ssl=secure),
+            await asyncio.start_server(self._serve, PLACES[0], 0),
+            await asyncio.start_server(self._serve, PLACES[1], 0, ssl=secure),
         ]
         self.places = {
             port: server.sockets[0].getsockname() for port, server in zip((80, 443), self._servers, strict=True)
