@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from lumina.adapters.extractive.tool_results import Passage, Results, read_results
+from lumina.adapters.extractive.tool_results import Outcome, Passage, Results, read_results
 from lumina.memory.words import content_words
 
 LOCAL = "documents"  # the host of what is no page of the web
@@ -57,4 +57,5 @@ def together(results: Sequence[str]) -> Results:
         passages += [passage for passage in found.passages if passage not in passages]
     if passages:
         return Results(outcome="found", passages=tuple(passages))
-    return Results(outcome=next((found.outcome for found in read if found.outcome != "found"), "empty"))
+    without: list[Outcome] = [found.outcome for found in read if found.outcome != "found"]
+    return Results(outcome=without[0] if without else "empty")
