@@ -9,7 +9,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterable, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, assert_never
 
@@ -90,6 +90,7 @@ class Loop:
             last = call == self._limits.model_calls
             response = await self._ask(sent.messages, may_call=not last)
             said = await self._draft.end_part()
+            sent = await self._named(sent)
             if self._unread:
                 await self._tell(self._unread, False)
                 self._unread = ""
@@ -103,6 +104,17 @@ class Loop:
                 sent = self._next_context(call + 1)
                 await self._thread.save_receipt(self._turn, sent)
         return partial(f"stopped: the model was asked {self._limits.model_calls} times and still asked for tools")
+
+    async def _named(self, sent: Context) -> Context:
+        """A model that has learned in this call to do without tools has another name since: the receipt says it."""
+        name = self._model.model_name
+        if sent.receipt.model in ("", name):
+            return sent
+        renamed = replace(sent, receipt=sent.receipt.model_copy(update={"model": name}))
+        await self._thread.save_receipt(self._turn, renamed)
+        if sent is self._context:
+            self._context = renamed
+        return renamed
 
     def _next_context(self, call: int) -> Context:
         """What the next call is sent: the context and every tool call since."""
