@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from support.providers import Provider, Refuse
 
 from lumina.adapters.models.without_tools import ANSWER_NOW, TEXTS, as_text, plain_question, read_action
 from lumina.agent.model_messages import model_messages
 from lumina.testing import ObeyingModel, Reply
 from lumina.testing.playing import user_text
+from support.providers import Provider, Refuse
 
 ANSWER = "It keeps 128 [1]."
 
