@@ -48,5 +48,5 @@ class Desk:
     bell: Bell = field(default_factory=Bell)
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
     embedder: Embedder | None = None
-    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what is closed with the agent: connections
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what is closed with the agent, such as its doors
     chance: Random = field(default_factory=Random)  # spreads the tries of many who failed at once

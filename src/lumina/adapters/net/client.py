@@ -5,15 +5,13 @@ no proxy of the environment. Answers are streamed as they come and are not count
 caller's to say.
 """
 
-import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import httpcore2
 import httpx2
 
-from lumina.adapters.net.dialling import Resolver, system_resolver
-from lumina.adapters.net.pools import pool
+from lumina.adapters.net.pools import THIS_MACHINE, Surroundings, pool
 from lumina.adapters.net.reach import ConfiguredReach, Refused
 from lumina.agent.web_address import WebAddress
 
@@ -26,21 +24,21 @@ class ElsewhereRefused(httpx2.TransportError):
 
 def configured_client(
     base_url: str, *, hooks: Mapping[str, list[Callable[..., Any]]] | None = None, timeout: httpx2.Timeout = TIMEOUT,
-    resolver: Resolver = system_resolver, trust: ssl.SSLContext | None = None,
+    around: Surroundings = THIS_MACHINE,
 ) -> httpx2.AsyncClient:  # fmt: skip
     """A client for the origin of `base_url`. `hooks` as httpx2's event_hooks: {"request": [...], "response": [...]}.
     Whoever makes it closes it (`aclose`). Raises UsageError for what is no address."""
     return httpx2.AsyncClient(
-        transport=_ToOnePlace(WebAddress.of(base_url), resolver, trust), timeout=timeout, trust_env=False,
+        transport=_ToOnePlace(WebAddress.of(base_url), around), timeout=timeout, trust_env=False,
         follow_redirects=False, event_hooks=dict(hooks or {}),
     )  # fmt: skip
 
 
 class _ToOnePlace(httpx2.AsyncBaseTransport):
-    def __init__(self, place: WebAddress, resolver: Resolver, trust: ssl.SSLContext | None) -> None:
+    def __init__(self, place: WebAddress, around: Surroundings) -> None:
         self._place = place
         self._name = place.name.removesuffix(".")
-        self._pool = pool(ConfiguredReach(name=self._name, port=place.port), resolver, trust)
+        self._pool = pool(ConfiguredReach(name=self._name, port=place.port), around)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         url, place = request.url, self._place

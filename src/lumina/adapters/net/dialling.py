@@ -29,12 +29,15 @@ async def system_resolver(name: str, port: int) -> list[str]:
 
 
 class GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to what `reach` lets through, and to nothing else. Raises Refused, or what httpcore2 raises."""
+    """Connects to what `reach` lets through, and to nothing else. `network` makes the connections to addresses that
+    were judged. Raises Refused, or what httpcore2 raises."""
 
-    def __init__(self, reach: Reach, resolver: Resolver = system_resolver) -> None:
+    def __init__(
+        self, reach: Reach, resolver: Resolver = system_resolver, network: httpcore2.AsyncNetworkBackend | None = None
+    ) -> None:
         self._reach = reach
         self._resolver = resolver
-        self._inner: httpcore2.AsyncNetworkBackend = httpcore2.AnyIOBackend()  # type: ignore[assignment]
+        self._network: httpcore2.AsyncNetworkBackend = network or httpcore2.AnyIOBackend()  # type: ignore[assignment]
 
     async def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,  # noqa: ASYNC109
@@ -46,16 +49,16 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         tried = sorted(addresses, key=lambda address: address.version)[:TRIED]
         for address in tried[:-1]:
             try:
-                return await self._inner.connect_tcp(str(address), port, limit, local_address, socket_options)
+                return await self._network.connect_tcp(str(address), port, limit, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
-        return await self._inner.connect_tcp(str(tried[-1]), port, limit, local_address, socket_options)
+        return await self._network.connect_tcp(str(tried[-1]), port, limit, local_address, socket_options)
 
     async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore2.AsyncNetworkStream:
         raise Refused("only hosts are connected to")
 
     async def sleep(self, seconds: float) -> None:
-        await self._inner.sleep(seconds)
+        await self._network.sleep(seconds)
 
     async def _checked(self, host: str, port: int) -> list[Address]:
         """The addresses of `host`, each of which may be dialled."""

@@ -4,18 +4,17 @@ Both send no cookie, no referrer and no credentials of their own, read at most w
 deadline, redirects included. Each step of a redirect is read, judged and dialled as a new address.
 """
 
-import asyncio
 import json as json_text
-import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
 
 import httpcore2
+import httpx2
 
 from lumina.adapters.net.bodies import ASKED, coding, read_capped
-from lumina.adapters.net.dialling import Resolver, system_resolver
-from lumina.adapters.net.pools import pool, told
+from lumina.adapters.net.client import configured_client
+from lumina.adapters.net.pools import THIS_MACHINE, Surroundings, pool, told
 from lumina.adapters.net.reach import Allowed, ConfiguredReach, Reach, Refused, WebReach
 from lumina.agent.ports import Answered
 from lumina.agent.web_address import WebAddress
@@ -30,19 +29,14 @@ AGENT = "LuminaSearch/0.1 (reads a page for a person who asked)"
 WEB_HEADERS = frozenset({"accept", "accept-language", "if-none-match", "if-modified-since"})
 OURS = frozenset({"host", "content-length", "transfer-encoding", "accept-encoding", "connection", "cookie", "referer"})
 
-Timeouts = Callable[[float], asyncio.Timeout]  # asyncio.timeout, or a clock of a test
-
 
 class GuardedDoor:
     """A `Door`. Made by `web_door` and `configured_door`; `aclose` lets its connections go."""
 
-    def __init__(
-        self, *, name: str, reach: Reach, origin: WebAddress | None, resolver: Resolver, trust: ssl.SSLContext | None,
-        timeouts: Timeouts, keep: bool,
-    ) -> None:  # fmt: skip
+    def __init__(self, *, name: str, reach: Reach, origin: WebAddress | None, around: Surroundings, keep: bool) -> None:
         self.name = name
-        self._reach, self._origin, self._timeouts = reach, origin, timeouts
-        self._make = lambda: pool(reach, resolver, trust, keep=keep)
+        self._reach, self._origin, self._timeouts = reach, origin, around.timeouts
+        self._make = lambda: pool(reach, around, keep=keep)
         self._pool: httpcore2.AsyncConnectionPool | None = None
 
     async def send(
@@ -80,9 +74,10 @@ class GuardedDoor:
 
     def _headers(self, method: str, headers: Mapping[str, str] | None) -> dict[str, str]:
         given = {name.lower(): value for name, value in (headers or {}).items()}
-        refused = sorted(given.keys() & OURS if self._origin else given.keys() - WEB_HEADERS)
-        if refused or (method != "GET" and not self._origin):
-            raise UsageError(f"The web door only reads, and sends nothing that says who asks: {method} {refused}.")
+        if self._origin is None and (method != "GET" or not given.keys() <= WEB_HEADERS):
+            raise UsageError(f"The web door only reads, with {', '.join(sorted(WEB_HEADERS))} and no other header.")
+        if given.keys() & OURS:
+            raise UsageError(f"A door sets these headers itself: {', '.join(sorted(OURS))}.")
         return {"user-agent": AGENT, "accept": "*/*", "accept-encoding": ASKED, **given}
 
     async def _once(
@@ -103,8 +98,10 @@ class GuardedDoor:
         response = await self._pool.handle_async_request(request)
         try:
             found = _read(response.headers)
-            if response.status in REDIRECTS and method == "GET" and "location" in found:
-                return _next(address, found["location"])
+            if response.status in REDIRECTS:
+                if method == "GET" and "location" in found:
+                    return _next(address, found["location"])
+                return Answered(url=address.url, status=response.status, headers=found, body=b"")
             coded = coding(found)
             async with aclosing(self._pieces(response)) as pieces:
                 text, cut = await read_capped(pieces, coded, limit)
@@ -148,48 +145,39 @@ def _next(address: WebAddress, location: str) -> WebAddress:
 class Doors:
     """All ways out of one agent, closed together. `allowed`: what of a local network the web door may reach."""
 
-    def __init__(
-        self, *, allowed: Allowed | None = None, reach: Reach | None = None, resolver: Resolver = system_resolver,
-        trust: ssl.SSLContext | None = None, timeouts: Timeouts = asyncio.timeout,
-    ) -> None:  # fmt: skip
-        """`reach` instead of the web's own rule, `trust`, `resolver` and `timeouts` are for tests."""
-        self._given: dict[str, Any] = {"resolver": resolver, "trust": trust, "timeouts": timeouts, "keep": True}
-        self.web = web_door(allowed=allowed, reach=reach, **self._given)
+    def __init__(self, *, allowed: Allowed | None = None, around: Surroundings = THIS_MACHINE) -> None:
+        self._around = around
+        self._clients: list[httpx2.AsyncClient] = []
         self._configured: dict[str, GuardedDoor] = {}
+        self.web = web_door(allowed=allowed, around=around, keep=True)
 
     def configured(self, origin: str) -> GuardedDoor:
         """The door to one scheme, host and port; a path in `origin` does not matter. Raises UsageError."""
         address = _origin(origin)
         if address.origin not in self._configured:
-            self._configured[address.origin] = configured_door(origin, **self._given)
+            self._configured[address.origin] = configured_door(origin, around=self._around, keep=True)
         return self._configured[address.origin]
 
+    def client(self, base_url: str, **given: Any) -> httpx2.AsyncClient:
+        """`client.configured_client`, closed with these doors."""
+        self._clients.append(configured_client(base_url, around=self._around, **given))
+        return self._clients[-1]
+
     async def aclose(self) -> None:
-        for door in (self.web, *self._configured.values()):
+        for door in (self.web, *self._configured.values(), *self._clients):
             await door.aclose()
 
 
-def web_door(
-    *, allowed: Allowed | None = None, reach: Reach | None = None, resolver: Resolver = system_resolver,
-    trust: ssl.SSLContext | None = None, timeouts: Timeouts = asyncio.timeout, keep: bool = False,
-) -> GuardedDoor:  # fmt: skip
+def web_door(*, allowed: Allowed | None = None, around: Surroundings = THIS_MACHINE, keep: bool = False) -> GuardedDoor:
     """To public addresses on ports 80 and 443, and to what is `allowed` beside them. `keep`: see `pools.pool`."""
-    return GuardedDoor(
-        name="web", reach=reach or WebReach(allowed=allowed or Allowed()), origin=None, resolver=resolver, trust=trust,
-        timeouts=timeouts, keep=keep,
-    )  # fmt: skip
+    return GuardedDoor(name="web", reach=WebReach(allowed=allowed or Allowed()), origin=None, around=around, keep=keep)
 
 
-def configured_door(
-    origin: str, *, resolver: Resolver = system_resolver, trust: ssl.SSLContext | None = None,
-    timeouts: Timeouts = asyncio.timeout, keep: bool = False,
-) -> GuardedDoor:  # fmt: skip
+def configured_door(origin: str, *, around: Surroundings = THIS_MACHINE, keep: bool = False) -> GuardedDoor:
     """To the scheme, host and port of `origin`, this machine and the local network included. Raises UsageError."""
     address = _origin(origin)
     reach = ConfiguredReach(name=address.name.removesuffix("."), port=address.port)
-    return GuardedDoor(
-        name=address.host, reach=reach, origin=address, resolver=resolver, trust=trust, timeouts=timeouts, keep=keep
-    )
+    return GuardedDoor(name=address.host, reach=reach, origin=address, around=around, keep=keep)
 
 
 def _origin(text: str) -> WebAddress:

@@ -4,15 +4,17 @@ httpcore2 alone sends one request and returns one answer: no redirects, no cooki
 decoding. What a door adds to that is written in the door.
 """
 
+import asyncio
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 
 import httpcore2
 
 from lumina.adapters.net.bodies import Unreadable
-from lumina.adapters.net.dialling import GuardedBackend, Resolver
+from lumina.adapters.net.dialling import GuardedBackend, Resolver, system_resolver
 from lumina.adapters.net.reach import Reach, Refused
 from lumina.memory.errors import ProviderError
 
@@ -26,20 +28,33 @@ def tls() -> ssl.SSLContext:
     return httpcore2.default_ssl_context()
 
 
-def pool(
-    reach: Reach, resolver: Resolver, trust: ssl.SSLContext | None, *, keep: bool = True
-) -> httpcore2.AsyncConnectionPool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What lies around the guard: who answers for names, what connects to an address that was judged, whose
+    certificates are trusted, whose clock counts. A test has its own; the rule of what may be reached is not among them.
+    """
+
+    resolver: Resolver = system_resolver
+    network: httpcore2.AsyncNetworkBackend | None = None
+    trust: ssl.SSLContext | None = None
+    timeouts: Callable[[float], asyncio.Timeout] = asyncio.timeout
+
+
+THIS_MACHINE = Surroundings()
+
+
+def pool(reach: Reach, around: Surroundings, *, keep: bool = True) -> httpcore2.AsyncConnectionPool:
     """`keep`: whether connections stay open for the next request; then the pool must be closed."""
     return httpcore2.AsyncConnectionPool(
-        ssl_context=trust or tls(), max_connections=CONNECTIONS,
+        ssl_context=around.trust or tls(), max_connections=CONNECTIONS,
         max_keepalive_connections=CONNECTIONS if keep else 0, keepalive_expiry=IDLE_CONNECTION,
-        network_backend=GuardedBackend(reach, resolver),
+        network_backend=GuardedBackend(reach, around.resolver, around.network),
     )  # fmt: skip
 
 
 @contextmanager
 def told(host: str, provider: str, seconds: float) -> Iterator[None]:
-    """Inside, what goes wrong ends as a ProviderError that says what to think of it and quotes nothing that was sent."""
+    """What goes wrong inside ends as a ProviderError: it says what to think of it, and quotes nothing that was sent."""
 
     def error(said: str, *, retry: bool) -> ProviderError:
         return ProviderError(f"{host} {said}.", provider=provider, retry=retry)

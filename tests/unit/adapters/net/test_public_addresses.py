@@ -9,6 +9,7 @@ from ipaddress import ip_address
 import pytest
 
 from lumina.adapters.net.doors import web_door
+from lumina.adapters.net.pools import Surroundings
 from lumina.adapters.net.public_addresses import why_not_public
 from lumina.memory.errors import ProviderError
 
@@ -55,8 +56,8 @@ def test_N1_the_table_is_long_enough_to_mean_something() -> None:
 async def test_N1_no_spelling_of_an_inner_address_is_dialled(spelling: str) -> None:
     """Were one dialled, the suite's guard on sockets would fail the test, and a refused connection would read
     otherwise."""
-    with pytest.raises(ProviderError, match="was not asked: (its address is not a public one|only the ports)") as told:
-        await web_door(resolver=answers).send("GET", spelling)
+    with pytest.raises(ProviderError, match=r"was not asked: (its address is not a public one|only the ports)") as told:
+        await web_door(around=Surroundings(resolver=answers)).send("GET", spelling)
     assert not told.value.retry
 
 
