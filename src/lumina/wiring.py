@@ -106,7 +106,7 @@ async def open_agent(
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
             embedder=vectors,
-            closing=(chosen.aclose,) if isinstance(model, str) and hasattr(chosen, "aclose") else (),
+            closing=tuple(filter(None, [getattr(chosen, "aclose", None)])) if isinstance(model, str) else (),
         )
         return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared, recall=recall)
     except BaseException:
