@@ -10,9 +10,11 @@ import itertools
 import json
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Literal, assert_never
 
+from pydantic import BaseModel
 from pydantic_ai.messages import (
     ModelResponse,
     ModelResponseStreamEvent,
@@ -224,10 +226,16 @@ def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
         ToolDefinition(
             name=tool.name,
             description=tool.description,
-            parameters_json_schema=tool.arguments.model_json_schema(),
+            parameters_json_schema=json.loads(_schema(tool.arguments)),
         )
         for tool in toolbox.tools.values()
     ]
+
+
+@cache
+def _schema(arguments: type[BaseModel]) -> str:
+    """As text, so that nobody changes it for others; to make one takes milliseconds, before every first word."""
+    return json.dumps(arguments.model_json_schema())
 
 
 def asked_for(response: ModelResponse, masks: Masks) -> list[ToolCall]:
