@@ -113,7 +113,11 @@ async def open_agent(
     try:
         providers = find_searches(search, store, doors, searxng_url=searxng_url)
         reader = page_reader(doors) if isinstance(search, str) and search != DEFAULT_SEARCH else None
-        closing = [getattr(chosen, "aclose", None), reader.aclose if reader else None, doors.aclose]
+        closing = [
+            getattr(chosen, "aclose", None) if isinstance(model, str) else None,
+            reader.aclose if reader else None,
+            doors.aclose,
+        ]
         desk = Desk(
             store=store,
             model=chosen,

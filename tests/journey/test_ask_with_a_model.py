@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -17,7 +18,7 @@ def told(provider: Provider) -> dict[str, str]:
     return {"LUMINA_MODEL": provider.name(), **provider.environment()}
 
 
-@pytest.mark.parametrize("form", ["ollama", "openai", "anthropic", "google"])
+@pytest.mark.parametrize("form", ["ollama", "openai", "anthropic"])
 def test_an_answer_is_searched_for_streamed_and_cited(form, lumina) -> None:
     with Provider([[Thought("Let me look."), SEARCH], ANSWER], form=form, tokens=(700, 30)) as provider:
         done = lumina("ask", "--json", "-t", "main", "How does Lumina remember?", **told(provider))
@@ -57,7 +58,10 @@ def test_what_had_arrived_before_a_kill_is_kept_and_labelled(lumina, environment
     with Provider([Reply("Lumina keeps the last ", hold)], form="ollama") as provider:
         command = ["ask", "-t", "main", "--json", "How does Lumina remember?"]
         asked = subprocess.Popen(
-            [*_command(), *command], env=environment | told(provider), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [sys.executable, "-m", "lumina", *command],
+            env=environment | told(provider),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         assert asked.stdout is not None
         for line in asked.stdout:
@@ -69,7 +73,7 @@ def test_what_had_arrived_before_a_kill_is_kept_and_labelled(lumina, environment
     shown = lumina("show", "main", "--json")
     turn = json.loads(shown.stdout.splitlines()[0])
     assert (turn["turn"], turn["status"], turn["reason"]) == (1, "partial", "interrupted")
-    assert b"Lumina keeps the last" in lumina("export", "main").stdout or "Lumina keeps the last" in json.dumps(turn)
+    assert b"Lumina keeps the last" in lumina("export", "main").stdout
 
 
 def test_a_broken_stream_is_told_as_what_it_is(lumina) -> None:
@@ -88,15 +92,11 @@ def test_too_many_requests_are_waited_for_and_told(lumina) -> None:
     assert done.stdout.startswith(b"I do not know.")
 
 
-@pytest.mark.parametrize(
-    ("form", "setting"),
-    [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY"), ("google", "GOOGLE_API_KEY")],
-)
-def test_a_refused_key_names_the_setting_and_is_not_shown(form, setting, lumina) -> None:
-    with Provider([Refuse("key")], form=form) as provider:
+def test_a_refused_key_names_the_setting_and_is_not_shown(lumina) -> None:
+    with Provider([Refuse("key")]) as provider:
         done = lumina("--traceback", "ask", "How does Lumina remember?", **told(provider))
     assert done.returncode == 1
-    assert f"Set {setting} (or LUMINA_MODEL_KEY)" in done.stderr.decode()
+    assert b"Set OPENAI_API_KEY (or LUMINA_MODEL_KEY)" in done.stderr
     assert b"sk-" not in done.stdout + done.stderr
 
 
@@ -128,9 +128,3 @@ def test_a_model_that_obeys_every_page_does_nothing_that_was_not_asked_for(lumin
     assert {event["n"] for event in events if event["kind"] == "citation"} <= {1}
     assert not any("evil.test" in event.get("url", "") for event in events)
     assert len(provider.asked) <= 13
-
-
-def _command() -> list[str]:
-    import sys
-
-    return [sys.executable, "-m", "lumina"]

@@ -9,10 +9,12 @@ import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterable, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Literal, assert_never
 
+from pydantic import BaseModel
 from pydantic_ai.messages import (
     ModelResponse,
     ModelResponseStreamEvent,
@@ -93,6 +95,7 @@ class Loop:
             last = call == self._limits.model_calls
             response = await self._ask(sent.messages, may_call=not last)
             said = await self._draft.end_part()
+            sent = await self._named(sent)
             if self._unread:
                 await self._tell(self._unread, False)
                 self._unread = ""
@@ -107,6 +110,17 @@ class Loop:
                 await self._thread.save_receipt(self._turn, sent)
                 await self.spending.write()
         return partial(f"stopped: the model was asked {self._limits.model_calls} times and still asked for tools")
+
+    async def _named(self, sent: Context) -> Context:
+        """A model that has learned in this call to do without tools has another name since: the receipt says it."""
+        name = self._model.model_name
+        if sent.receipt.model in ("", name):
+            return sent
+        renamed = replace(sent, receipt=sent.receipt.model_copy(update={"model": name}))
+        await self._thread.save_receipt(self._turn, renamed)
+        if sent is self._context:
+            self._context = renamed
+        return renamed
 
     def _next_context(self, call: int) -> Context:
         """What the next call is sent: the context and every tool call since."""
@@ -217,10 +231,16 @@ def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
         ToolDefinition(
             name=tool.name,
             description=tool.description,
-            parameters_json_schema=tool.arguments.model_json_schema(),
+            parameters_json_schema=json.loads(_schema(tool.arguments)),
         )
         for tool in toolbox.tools.values()
     ]
+
+
+@cache
+def _schema(arguments: type[BaseModel]) -> str:
+    """As text, so that nobody changes it for others; to make one takes milliseconds, before every first word."""
+    return json.dumps(arguments.model_json_schema())
 
 
 def asked_for(response: ModelResponse, masks: Masks) -> list[ToolCall]:

@@ -1,7 +1,8 @@
 """The log of a turn: events are stored before anybody reads them, and every reader reads what is stored.
 
-Text arrives in small pieces. They are gathered for at most `GATHER` seconds or `GATHER_SIZE` characters and committed
-together; every other event is committed at once, after the text before it. A reader never gets an event from the
+Text arrives in small pieces. But for the first words, which somebody waits for, they are gathered for at most `GATHER`
+seconds or `GATHER_SIZE` characters and committed together; every other event is committed at once, after the text
+before it. A reader never gets an event from the
 writer: it reads the store, and a bell tells it that there is more. So a page that was closed and opened again, a
 second reader and the first one see the same events with the same numbers.
 """
@@ -60,6 +61,7 @@ class TurnLog:
         self._size = 0
         self._timer: asyncio.TimerHandle | None = None
         self._flush: asyncio.Task[None] | None = None
+        self._begun = False  # whether any of the answer was committed: its first words wait for nothing
         self._one_commit = asyncio.Lock()
 
     def gather(self, event: Event) -> None:
@@ -71,10 +73,18 @@ class TurnLog:
             self._waiting.append(event)
         self._size += len(event.text) if isinstance(event, Text | Thinking) else 0
         loop = asyncio.get_running_loop()
-        if self._size >= GATHER_SIZE:
+        if isinstance(event, Text) and not self._begun:
+            self._begun = True
+            self._wait(loop, 0)
+        elif self._size >= GATHER_SIZE:
             self._due()
         elif self._timer is None:
-            self._timer = loop.call_later(GATHER, self._due)
+            self._wait(loop, GATHER)
+
+    def _wait(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(seconds, self._due)
 
     async def write(self, *events: Event) -> None:
         """Commits what was gathered and `events`; they can be read when this returns."""
