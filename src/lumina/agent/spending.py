@@ -67,8 +67,12 @@ def tokens_of(usage: "RequestUsage") -> Tokens:
 def model_ref(model: "Model") -> str:
     """Who is paid, as `provider:model`. A server that speaks OpenAI's format at an address of its own is not OpenAI:
     `local` on this machine or its network, else `compatible`."""
-    provider = model.system
-    if provider == OPENAI and (host := urlsplit(model.base_url or "").hostname) and host != OPENAI_HOST:
+    from pydantic_ai.models.wrapper import WrapperModel
+
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    provider, host = model.system, urlsplit(model.base_url or "").hostname
+    if provider.startswith(OPENAI) and host and host != OPENAI_HOST:
         provider = "local" if is_near(host) else "compatible"
     return f"{provider}:{model.model_name}" if provider else model.model_name
 

@@ -31,8 +31,7 @@ async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
         database=chosen.database, model=model or chosen.model, search=chosen.search,
         memory=chosen.memory == "on", zone=chosen.zone, embedder=chosen.embedder, embedder_url=chosen.embedder_url,
         schema=chosen.schema_path, recall=chosen.recall, prompts=chosen.home / "prompts",
-        model_url=chosen.model_url,
-        model_key=chosen.model_key.get_secret_value(), model_tools=chosen.model_tools,
+        model_url=chosen.model_url, model_key=chosen.model_key.get_secret_value(), model_tools=chosen.model_tools,
         searxng_url=chosen.searxng_url, web_allow=chosen.web_allow, cite=chosen.cite,
     )  # fmt: skip
 
