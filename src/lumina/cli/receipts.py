@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lumina.cli.screen import can_show, columns, flat, say, say_line, styled, width
-from lumina.memory.receipt import PART, Item, Receipt
+from lumina.memory.receipt import NOWHERE, PART, Item, Receipt
 from lumina.memory.showing import Shown
 
 BAR = 60  # columns
@@ -139,7 +139,8 @@ def what(item: Item) -> str:
         case "recalled":
             place = f", replaced at turn {item.replaced_at}" if item.replaced_at > 0 else ", replaced elsewhere"
             replaced = place if item.replaced_at else ""
-            other = f" of conversation {item.thread}" if item.thread else ""
+            named = "another conversation" if item.thread == NOWHERE else f"conversation {item.thread}"
+            other = f" of {named}" if item.thread else ""
             return f"turn {item.seq}{other}, {item.part}, characters {item.start}-{item.end}{replaced}"
         case "source":
             return f"[{item.n}] may be cited again"

@@ -25,7 +25,7 @@ from typing import BinaryIO
 
 from lumina.memory.change import dump_changes, load_changes
 from lumina.memory.errors import NotFound, StoreError, UsageError
-from lumina.memory.receipt import Item, Receipt
+from lumina.memory.receipt import NOWHERE, Item, Receipt
 from lumina.memory.scope import SubjectScope, ThreadScope, check_id
 from lumina.memory.store import Store
 from lumina.memory.transfer_check import Checker, EventCheck, any_event
@@ -220,15 +220,14 @@ class _Writer:
 
     def _provable(self, line: ReceiptLine, own: Collection[int]) -> ReceiptLine:
         """A receipt that shows an entry or a passage of another thread cannot be rendered again without that thread:
-        its hash goes, as it does when an entry is forgotten."""
+        its hash goes, as it does when an entry is forgotten, and so does the other thread's name."""
         receipt = Receipt.from_json(line.body)
         if receipt.base not in self._outside and not any(_is_outside(item, own) for item in receipt.items):
             return line
         self._outside.add(line.call)
-        if not receipt.sent:
-            return line
-        self._counts = replace(self._counts, unproved=self._counts.unproved + 1)
-        return line.model_copy(update={"body": receipt.model_copy(update={"sent": ""}).to_json()})
+        self._counts = replace(self._counts, unproved=self._counts.unproved + bool(receipt.sent))
+        told = {"items": tuple(_bound(item, {}) for item in receipt.items), "sent": ""}
+        return line.model_copy(update={"body": receipt.model_copy(update=told).to_json()})
 
     def end(self) -> Exported:
         self._checker.end()
@@ -246,6 +245,12 @@ def _is_outside(item: Item, own: Collection[int]) -> bool:
     if item.kind == "recalled":
         return bool(item.thread)
     return item.kind == "entry" and item.about == "subject" and item.number not in own
+
+
+def _bound(item: Item, names: Mapping[str, str]) -> Item:
+    """The item with the name that a thread it recalls has from now on. One that does not come along is nowhere: a
+    thread of the same name may be here, or come one day, and its words are others."""
+    return item.model_copy(update={"thread": names.get(item.thread, NOWHERE)}) if item.thread else item
 
 
 # Placing: from the names and numbers of the file to those of here
@@ -285,7 +290,7 @@ def _placed(
             if line.thread in placing.names or (not line.thread and not number):
                 yield line.model_copy(update={"thread": placing.names.get(line.thread, "")})
         elif isinstance(line, DocumentLine) or (placing.names and (not old or old in placing.names)):
-            yield _moved(line, old, placing.names.get(old, ""), number)
+            yield _moved(line, old, placing.names, number)
             if isinstance(line, TurnLine):
                 turns += 1
                 if told is not None:
@@ -293,9 +298,10 @@ def _placed(
     yield note
 
 
-def _moved(line: Line, old: str, new: str, by: int) -> Line:
+def _moved(line: Line, old: str, names: Mapping[str, str], by: int) -> Line:
     """The line under the thread's new name and with its numbers moved up."""
     changed: dict[str, object] = {}
+    new = names.get(old, "")
     match line:
         case ThreadLine():
             changed = {"thread": new, "number": line.number + by if line.number else 0}
@@ -307,13 +313,14 @@ def _moved(line: Line, old: str, new: str, by: int) -> Line:
                 for change in load_changes(line.changes)
             ]
             changed = {"number": line.number + by, "changes": dump_changes(changes)}
-        case ReceiptLine() if by:
+        case ReceiptLine():
             receipt = Receipt.from_json(line.body)
             items = tuple(
-                item.model_copy(update={"number": item.number + by}) if item.kind == "entry" and item.number else item
-                for item in receipt.items
-            )
-            changed = {"body": receipt.model_copy(update={"items": items}).to_json()}
+                item.model_copy(update={"number": item.number + by}) if item.kind == "entry" and item.number else
+                _bound(item, names) for item in receipt.items
+            )  # fmt: skip
+            if items != receipt.items:
+                changed = {"body": receipt.model_copy(update={"items": items}).to_json()}
         case EventLine() if old != new:
             body = json.loads(line.body)
             if body.get("thread") == old:
