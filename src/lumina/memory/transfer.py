@@ -128,7 +128,8 @@ async def import_from(
             f"{_listed(names[old] for old in there)} is here already. Nothing was imported. Give the thread another "
             "name (--as), or leave out what is here (--skip)."
         )
-    placing = _Placing(scope=scope, names={old: new for old, new in names.items() if old not in there}, skip=skip)
+    coming = {old: new for old, new in names.items() if old not in there}
+    placing = _Placing(scope=scope, names=coming, left_out=there, skip=skip)
     counts = {"threads": len(placing.names), "turns": sum(summary.turns[old] for old in placing.names)}
     note = _audit("import", "", counts, by=by, now=now)
     if not dry_run:
@@ -269,6 +270,7 @@ def _names(summary: Summary, name: str) -> dict[str, str]:
 class _Placing:
     scope: SubjectScope
     names: Mapping[str, str]  # of the threads that are imported
+    left_out: Collection[str]  # of those that are here already
     skip: bool
     moved: int = 0
 
@@ -287,8 +289,9 @@ def _placed(
         if isinstance(line, ThreadLine):
             old = line.thread
         if isinstance(line, AuditLine):
-            if line.thread in placing.names or (not line.thread and not number):
-                yield line.model_copy(update={"thread": placing.names.get(line.thread, "")})
+            # What is about the subject, or about a thread that is gone, stands here only if nothing stood before.
+            if line.thread in placing.names or (not number and line.thread not in placing.left_out):
+                yield line.model_copy(update={"thread": placing.names.get(line.thread, line.thread)})
         elif isinstance(line, DocumentLine) or (placing.names and (not old or old in placing.names)):
             yield _moved(line, old, placing.names, number)
             if isinstance(line, TurnLine):
