@@ -263,7 +263,7 @@ async def test_an_import_into_a_thread_that_another_process_has_begun_changes_no
             await write(*args)  # type: ignore[arg-type]
 
         monkeypatch.setattr(store, "import_rows", later)
-        with pytest.raises(UsageError, match="here already. Nothing was imported"):
+        with pytest.raises(UsageError, match="is here already"):
             await import_from(store, ME, io.BytesIO(await a_file()))
         assert (await store.thread_info(MAIN)).running == 1
         other.tell()
