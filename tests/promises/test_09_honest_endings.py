@@ -208,7 +208,8 @@ async def test_d7_when_the_end_cannot_be_committed_the_thread_goes_on_as_soon_as
     make_agent, scope, store, monkeypatch
 ):
     """A full disk: whoever waits is told, and once there is room again the turn is ended and the next one answered."""
-    agent = make_agent([Reply("It keeps 128. ", "Later words."), "Next."])
+    gate = Gate()
+    agent = make_agent([Reply("It keeps 128. ", gate, "Later words."), "Next."])
     finish = store.finish_turn
 
     async def full(*_):
@@ -216,6 +217,10 @@ async def test_d7_when_the_end_cannot_be_committed_the_thread_goes_on_as_soon_as
 
     monkeypatch.setattr(store, "finish_turn", full)
     run = await agent.ask(scope, "How large is the cache?")
+    async for event in run.events():
+        if event.kind == "text":
+            break
+    gate.open()
     with pytest.raises(OSError, match="disk full"):
         await run.ended()
     with pytest.raises(OSError, match="disk full"):
@@ -224,6 +229,7 @@ async def test_d7_when_the_end_cannot_be_committed_the_thread_goes_on_as_soon_as
     assert (await (await agent.ask(scope, "Are you there?")).ended()).answer == "Next."
     first, second = await store.page(scope)
     assert (first.status, first.reason) == ("partial", "interrupted")
+    assert first.answer.startswith("It keeps 128.")
     assert "It keeps 128. Later words.".startswith(first.answer)
     events = [event async for event in agent.follow(scope, 1, 1)]
     assert [event.kind for event in events].count("turn.finished") == 1

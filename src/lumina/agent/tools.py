@@ -162,14 +162,15 @@ class Tools:
             source, stored = await self._ledger.open(asked.n)
         except NotFound as error:
             return refused(str(error))
-        start, end = around(stored, self._context.question, OPENED)
+        text = clean(stored)
+        start, end = around(text, self._context.question, OPENED)
         await self._log.write(self._event(PageRead, n=source.n, characters=end - start))
         return {
             "source": source.n,
             "title": one_line(source.title, TITLE),
             "host": one_line(source.host, TITLE),
-            "shown": "all of it" if end - start == len(stored) else f"characters {start}-{end} of {len(stored)}",
-            "text": clean(stored[start:end]),
+            "shown": "all of it" if end - start == len(text) else f"characters {start}-{end} of {len(text)}",
+            "text": text[start:end],
         }
 
     async def _look_back(self, asked: Query) -> Result:
