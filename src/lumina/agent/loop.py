@@ -67,6 +67,7 @@ class Loop:
         self._turn = turn
         self._context = context
         self._toolbox = toolbox
+        self._tools = definitions(toolbox)
         self._draft = draft
         self._citable = citable
         self._limits = limits
@@ -103,7 +104,7 @@ class Loop:
 
     async def _ask(self, messages: tuple[Message, ...], *, may_call: bool) -> ModelResponse | Outcome:
         """One call: the response, or how a limit cut it off."""
-        parameters = ModelRequestParameters(function_tools=definitions(self._toolbox))
+        parameters = ModelRequestParameters(function_tools=self._tools)
         settings = None if may_call else ModelSettings(tool_choice="none")
         silence = asyncio.timeout(self._limits.silence)
         try:
@@ -142,7 +143,7 @@ class Loop:
             # The provider counts the tools' descriptions too, which are no part of the context.
             about_tools = sum(
                 self._thread.counter.count(f"{one.name} {one.description} {json.dumps(one.parameters_json_schema)}")
-                for one in definitions(self._toolbox)
+                for one in self._tools
             )
             self._thread.calibrate(self._context, usage.input_tokens - about_tools)
         reported = {
