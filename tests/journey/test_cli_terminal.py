@@ -80,3 +80,20 @@ def test_what_was_sent_is_printed_byte_for_byte_and_a_closed_pipe_ends_quietly(l
     os.close(writer)
     assert gone.stderr == b""
     assert gone.returncode == 1
+
+
+def test_what_the_model_saw_is_read_in_full_on_a_narrow_terminal(terminal, lumina) -> None:
+    """Nothing in the account is cut: reasons are wrapped where they stand, or stand below what they explain."""
+    for question in ("What is the harbour tariff?", "And how does Lumina remember it?"):
+        assert lumina("ask", "-t", "main", question).returncode == 0
+    reasons = ("always sent", "one of the last turns")
+    for width in (80, 60):
+        shown = terminal("show", "main", width=width, height=150, NO_COLOR="1")
+        assert shown.ended() == 0
+        assert shown.text.count("…") == shown.text.count("SHA-256")  # where a hash is shortened, and nowhere else
+        lines = [line.strip() for line in shown.text.splitlines()]
+        assert not any(len(line) > width for line in shown.text.splitlines())
+        for reason in reasons:
+            assert any(line.endswith(reason) for line in lines)
+            assert (reason in lines) == (width == 60)  # in a line of its own where there is no room beside
+        assert any(line.endswith("tokens free") for line in lines)

@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lumina.memory.scope import ThreadScope
+from lumina.memory.thread import Thread
 from lumina.stores.in_memory import InMemoryStore
 from lumina.stores.opening import open_store
 from lumina.testing import Call, Gate, Reply, ScriptedModel
-from lumina.testing.store_examples import asked, page_about
+from lumina.testing.store_examples import asked, ended, page_about
 
 EVERY_NUMBER = "".join(f"Claim {n} [{n}]. " for n in range(100))
 STORIES = {
@@ -120,6 +121,51 @@ async def test_s5_the_answer_and_its_citations_do_not_depend_on_how_the_text_was
         "and",
     ]
     assert len([event for event in events if event.kind == "citation"]) == 7
+
+
+async def test_what_was_opened_may_be_cited_and_a_number_that_there_is_not_may_not(make_agent, scope, store, library):
+    """A source of a turn that is not shown any more has to be opened again; each citation is matched with its own."""
+    search = [Call("web_search", {"query": "alpha"}), Call("web_search", {"query": "beta"})]
+    library.texts = STORIES
+    tale = "It tells of a lighthouse [1]. It tells of a river [2]. And of [3]."
+    agent = make_agent([search, "Ok.", tale, [Call("open_source", {"n": 2}), Call("open_source", {"n": 3})], tale,
+                        [Call("web_search", {"query": "alpha"})], tale])  # fmt: skip
+    for _ in range(4):
+        await ask(agent, scope)
+    answers = [page.answer for page in await store.page(scope)]
+    assert answers == [
+        "Ok.",
+        "It tells of a lighthouse. It tells of a river. And of.",
+        "It tells of a lighthouse. It tells of a river [2]. And of.",
+        "It tells of a lighthouse [1]. It tells of a river [2]. And of.",
+    ]
+    assert [source.title for source in await store.sources(scope)] == ["alpha", "beta"]  # read again, the same number
+    digests = {source.n: source.digest for source in await store.sources(scope)}
+    for page in await store.page(scope):
+        for citation in page.citations:
+            assert citation.digest == digests[citation.n]
+            assert citation.score > 0.9
+
+
+@pytest.mark.parametrize("budget", [400, 700, 8000])
+async def test_what_may_be_cited_is_what_the_memory_block_lists_and_it_lists_what_is_shown(store, budget):
+    """Eighteen turns, each with a source of its own: of turns that are not sent, and of sources that found no room, no
+    number may be cited."""
+    scope = ThreadScope(tenant="local", subject="me", thread="main")
+    thread = Thread(store=store, scope=scope, info=await store.open_thread(scope, deltas=False))
+    for n in range(1, 19):
+        turn, _ = await thread.begin(f"Question {n}?")
+        source = await store.register_source(scope, n, 1, page_about(f"Page {n}", f"doc:{n}"))
+        context = await thread.context(f"Question {n}?", turn=turn, budget=budget)
+        lines = context.messages[-1].content.splitlines()
+        listed = [int(line[3 : line.index("]")]) for line in lines if line.startswith("- [")]
+        sent = {item.seq for item in context.receipt.items if item.kind == "turn" and item.included}
+        assert list(context.receipt.citable) == listed
+        assert set(listed) <= sent  # each turn cites the source of its own number
+        assert budget < 8000 or set(listed) == sent
+        end = ended(turn, f"Answer [{n}].", cited=(source.n,), window_start=context.window_start)
+        await store.finish_turn(scope, end)
+    assert budget > 400 or len(listed) < len(sent)  # there some were really left out
 
 
 async def test_a_number_is_not_given_again_when_its_source_is_gone(make_agent, scope, tmp_path):

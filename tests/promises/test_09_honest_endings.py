@@ -2,12 +2,15 @@
 ended is a field; a failed search is never shown or treated as an empty one."""
 
 import json
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError, UnexpectedModelBehavior, UserError
 
+from lumina.agent.ports import Empty, Failed, Found
 from lumina.memory.errors import ProviderError, StoreError
-from lumina.testing import Call, Reply, ScriptedModel, Thought
+from lumina.testing import Call, Gate, Reply, ScriptedModel, ScriptedNotes, Thought
 
 SEARCH = Call("web_search", {"query": "cache"})
 KEY = "sk-secret-in-an-error"
@@ -58,6 +61,77 @@ async def test_p1_p2_p3_whatever_a_model_does_the_turn_ends_and_says_how(
     page = (await store.page(scope))[0]
     assert (page.status, page.reason) == (status, turn.reason)
     assert (await store.thread_info(scope)).running == 0
+
+
+@pytest.mark.parametrize("state", ["incomplete", "interrupted"])
+async def test_an_answer_that_its_provider_calls_unfinished_is_partial(make_agent, scope, state):
+    class Unfinished(ScriptedModel):
+        @asynccontextmanager
+        async def request_stream(self, *args, **named):
+            async with super().request_stream(*args, **named) as stream:
+                whole = stream.get
+                stream.get = lambda: replace(whole(), state=state)
+                yield stream
+
+    run = await make_agent(Unfinished(["It ke"])).ask(scope, "How large is the cache?")
+    turn = await run.ended()
+    assert (turn.status, turn.answer) == ("partial", "It ke")
+    assert turn.reason == "interrupted: the model's answer ended early"
+
+
+@pytest.mark.parametrize(("said", "answer"), [((), ""), (("It ke",), "It ke")])
+async def test_a_turn_that_was_stopped_is_partial_and_says_so_even_without_a_word(make_agent, scope, said, answer):
+    gate = Gate()
+    agent = make_agent([Reply(*said, gate)])
+    run = await agent.ask(scope, "How large is the cache?")
+    await gate.reached.wait()
+    run.stop()
+    turn = await run.ended()
+    assert (turn.status, turn.reason, turn.answer) == ("partial", "stopped", answer)
+
+
+def breaks_off():
+    raise OSError("the network is down")
+
+
+FAILURES = [
+    (breaks_off, "failed", "It broke off (OSError)."),
+    (lambda: Failed(provider="p", reason="HTTP 503", retry=True), "failed", "HTTP 503"),
+    (lambda: Found(provider="p", hits=()), "failed", "It claims hits and gave none."),
+    (lambda: Empty(provider="p", reason="nothing like it"), "empty", "nothing like it"),
+]
+
+
+@pytest.mark.parametrize(("search", "outcome", "reason"), FAILURES)
+async def test_model_person_and_field_are_told_the_same_of_how_a_search_ended(
+    make_agent, scope, store, search, outcome, reason
+):
+    class Ending:
+        name = "ending"
+
+        async def search(self, scope, query, *, limit):
+            return search()
+
+    _, events = await one_turn(make_agent, scope, [SEARCH, "I could not say."], search=Ending())
+    [finished] = [event for event in events if event.kind == "search.finished"]
+    assert (finished.outcome, finished.reason, finished.hits) == (outcome, reason, 0)
+    [call] = await store.tool_calls(scope, 1, 1)
+    assert json.loads(call.result) == {"outcome": outcome, "reason": reason}
+    assert events[-1].searched == outcome
+
+
+async def test_a_search_that_was_refused_is_not_shown_as_one_that_found_nothing(make_agent, scope, store):
+    notes = ScriptedNotes([json.dumps({"ops": [
+        {"op": "set", "key": "home.city", "value": "Zyxwvutown", "quote": "I live in Zyxwvutown", "about": "subject"}
+    ]})])  # fmt: skip
+    agent = make_agent(["Ok.", Call("web_search", {"query": "weather in Zyxwvutown"}), "No."], notes=notes)
+    await (await agent.ask(scope, "I live in Zyxwvutown.")).notes(wait=60)
+    elsewhere = scope.of_subject.thread("elsewhere")
+    run = await agent.ask(elsewhere, "What is the weather?")
+    events = [event async for event in run.events()]
+    assert [event.outcome for event in events if event.kind == "search.finished"] == ["refused"]
+    assert events[-1].searched == "failed"
+    assert [page.searched for page in await store.page(elsewhere)] == ["failed"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +208,8 @@ async def test_d7_when_the_end_cannot_be_committed_the_thread_goes_on_as_soon_as
     make_agent, scope, store, monkeypatch
 ):
     """A full disk: whoever waits is told, and once there is room again the turn is ended and the next one answered."""
-    agent = make_agent([Reply("It keeps 128. ", "Later words."), "Next."])
+    gate = Gate()
+    agent = make_agent([Reply("It keeps 128. ", gate, "Later words."), "Next."])
     finish = store.finish_turn
 
     async def full(*_):
@@ -142,6 +217,10 @@ async def test_d7_when_the_end_cannot_be_committed_the_thread_goes_on_as_soon_as
 
     monkeypatch.setattr(store, "finish_turn", full)
     run = await agent.ask(scope, "How large is the cache?")
+    async for event in run.events():
+        if event.kind == "text":
+            break
+    gate.open()
     with pytest.raises(OSError, match="disk full"):
         await run.ended()
     with pytest.raises(OSError, match="disk full"):
@@ -150,6 +229,7 @@ async def test_d7_when_the_end_cannot_be_committed_the_thread_goes_on_as_soon_as
     assert (await (await agent.ask(scope, "Are you there?")).ended()).answer == "Next."
     first, second = await store.page(scope)
     assert (first.status, first.reason) == ("partial", "interrupted")
+    assert first.answer.startswith("It keeps 128.")
     assert "It keeps 128. Later words.".startswith(first.answer)
     events = [event async for event in agent.follow(scope, 1, 1)]
     assert [event.kind for event in events].count("turn.finished") == 1

@@ -80,6 +80,7 @@ class Loop:
         self._turn = turn
         self._context = context
         self._toolbox = toolbox
+        self._tools = definitions(toolbox)
         self._draft = draft
         self._citable = citable
         self._limits = limits
@@ -155,7 +156,7 @@ class Loop:
 
     async def _try(self, messages: tuple[Message, ...], *, may_call: bool) -> ModelResponse | Outcome:
         """One try: the response, or how a limit cut it off."""
-        parameters = ModelRequestParameters(function_tools=definitions(self._toolbox))
+        parameters = ModelRequestParameters(function_tools=self._tools)
         settings = None if may_call else ModelSettings(tool_choice="none")
         silence = asyncio.timeout(self._limits.first_piece)
         self._heard = False
@@ -197,7 +198,7 @@ class Loop:
             # The provider counts the tools' descriptions too, which are no part of the context.
             about_tools = sum(
                 self._thread.counter.count(f"{one.name} {one.description} {json.dumps(one.parameters_json_schema)}")
-                for one in definitions(self._toolbox)
+                for one in self._tools
             )
             if lost := cut_off(sum(self._context.receipt.tokens.values()), usage.input_tokens):
                 self._unread = lost

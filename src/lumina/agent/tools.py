@@ -269,14 +269,15 @@ class Tools:
             source, stored = await self._ledger.open(asked.n)
         except NotFound as error:
             return refused(str(error))
-        start, end = around(stored, self._context.question, OPENED)
+        text = clean(stored)
+        start, end = around(text, self._context.question, OPENED)
         await self._log.write(self._event(PageRead, n=source.n, characters=end - start))
         return {
             "source": source.n,
             "title": one_line(source.title, TITLE),
             "host": one_line(source.host, TITLE),
-            "shown": _part_shown(start, end, stored),
-            "text": clean(stored[start:end]),
+            "shown": _part_shown(start, end, text),
+            "text": text[start:end],
         }
 
     async def _look_back(self, asked: Query) -> Result:

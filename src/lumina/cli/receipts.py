@@ -7,8 +7,8 @@ free.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lumina.cli.screen import can_show, columns, flat, say, say_line, styled, width
-from lumina.memory.receipt import PART, Item, Receipt
+from lumina.cli.screen import can_show, cells, flat, say, say_line, styled, table, width
+from lumina.memory.receipt import NOWHERE, PART, Item, Receipt
 from lumina.memory.showing import Shown
 
 BAR = 60  # columns
@@ -76,8 +76,9 @@ def say_call(call: Shown, calls: Sequence[Shown]) -> None:
     items = call.items if first else receipt.items
     why = WHY if receipt.purpose == "answer" else WHY_NOTING
     rows = [("part", "what", "tokens", "sent", "why"), *(row(item, why) for item in ordered(items))]
-    for at, line in enumerate(columns(rows, right=frozenset({2}), limit=max(width() - 2, 0))):
-        say("  " + line, "dim" if at == 0 else "")
+    for at, lines in enumerate(table(rows, folds=1, right=frozenset({2}), limit=max(width() - 2, 0))):
+        for line in lines:
+            say("  " + line, "dim" if at == 0 else "")
     say("  " + verdict(call), "red" if call.same is False else "dim")
     say()
 
@@ -89,16 +90,27 @@ def bar_lines(receipt: Receipt) -> list[str]:
     budget = receipt.budget or used
     blocks = can_show("█▓▒░▌▚·")
     pieces = [(PARTS[part].block if blocks else PARTS[part].letter, PARTS[part].colour) for part in tokens]
-    lengths = shares([*tokens.values(), max(budget - used, 0)], BAR)
+    lengths = shares([*tokens.values(), max(budget - used, 0)], min(BAR, width() - 2) if width() else BAR)
     bar = "".join(
         styled(mark * length, colour) for (mark, colour), length in zip(pieces, lengths, strict=False)
     ) + styled(FREE[0 if blocks else 1] * lengths[-1], "dim")
-    legend = [
-        f"{styled(mark, colour)} {part} {count:,}"
-        for (mark, colour), (part, count) in zip(pieces, tokens.items(), strict=True)
-    ]
     free = f"{max(budget - used, 0):,} of {budget:,} tokens free" if receipt.budget else f"{used:,} tokens"
-    return [f"  {bar}", "  " + "  ".join([*legend, styled(free, "dim")])]
+    named = zip(pieces, tokens.items(), strict=True)
+    legend = [(mark, colour, f" {part} {count:,}") for (mark, colour), (part, count) in named]
+    return [f"  {bar}", *_legend([*legend, (free, "dim", "")])]
+
+
+def _legend(pieces: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Pieces (mark, its colour, what it means) in as many lines as the terminal needs; none is broken in two."""
+    lines, column = [""], 0
+    for mark, colour, meaning in pieces:
+        need = cells(mark + meaning) + 2
+        if column and width() and column + need > width():
+            lines.append("")
+            column = 0
+        lines[-1] += "  " + styled(mark, colour) + meaning
+        column += need
+    return lines
 
 
 def shares(amounts: Sequence[int], length: int) -> list[int]:
@@ -141,7 +153,8 @@ def what(item: Item) -> str:
         case "recalled":
             place = f", replaced at turn {item.replaced_at}" if item.replaced_at > 0 else ", replaced elsewhere"
             replaced = place if item.replaced_at else ""
-            other = f" of conversation {item.thread}" if item.thread else ""
+            named = "another conversation" if item.thread == NOWHERE else f"conversation {item.thread}"
+            other = f" of {named}" if item.thread else ""
             return f"turn {item.seq}{other}, {item.part}, characters {item.start}-{item.end}{replaced}"
         case "source":
             return f"[{item.n}] may be cited again"

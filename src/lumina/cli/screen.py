@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -26,6 +27,8 @@ STYLES = {
     "cyan": "36",
 }
 MEASURE = 100  # columns; longer lines are hard to read
+ROOM = 24  # columns; a reason with less of them is easier to read in a line of its own
+BELOW = "    "
 MESSAGE = 2000  # characters of an error that are shown; it may quote what it was given
 
 
@@ -132,6 +135,61 @@ def columns(rows: list[tuple[str, ...]], *, right: frozenset[int] = frozenset(),
         ]
         lines.append(cut("  ".join(parts).rstrip(), limit))
     return lines
+
+
+def table(
+    rows: Sequence[tuple[str, ...]], *, folds: int, right: frozenset[int] = frozenset(), limit: int
+) -> list[list[str]]:
+    """The lines of each row, in `limit` columns (0: any, and one line a row). Nothing is cut: the last column and the
+    column `folds` are wrapped where they stand, and the last one goes below its row where too little room is left."""
+    if not limit or not rows:
+        return [[line] for line in columns(list(rows), right=right, limit=0)]
+    rows = [tuple(flat(cell) for cell in row) for row in rows]
+    wide = [max(cells(row[at]) for row in rows) for at in range(len(rows[0]))]
+    last = len(wide) - 1
+    room = limit - 2 * last - sum(wide[at] for at in range(last) if at != folds)
+    least = min(ROOM, wide[last])
+    beside = room - least >= min(ROOM, wide[folds])
+    wide[folds] = min(wide[folds], max(room - least if beside else room + 2, len(BELOW)))
+    shown: list[list[str]] = []
+    for row in rows:
+        parts = [[cell] for cell in row[: last + beside]]
+        parts[folds] = folded(row[folds], wide[folds])
+        if beside:
+            parts[last] = folded(row[last], max(room - wide[folds], 1))
+        lines = [
+            "  ".join(_placed(part[at] if at < len(part) else "", wide[place], place in right)
+                      for place, part in enumerate(parts)).rstrip()
+            for at in range(max(map(len, parts)))
+        ]  # fmt: skip
+        lines += [] if beside or not row[last] else [BELOW + line for line in folded(row[last], limit - len(BELOW))]
+        shown.append(lines)
+    return shown
+
+
+def _placed(cell: str, wide: int, right: bool) -> str:
+    space = " " * max(wide - cells(cell), 0)
+    return space + cell if right else cell + space
+
+
+def folded(text: str, limit: int) -> list[str]:
+    """`text` in lines of at most `limit` terminal columns, between words where that can be."""
+    lines, left = [""], text.split()
+    while left:
+        word = left.pop(0)
+        joined = f"{lines[-1]} {word}".lstrip()
+        if cells(joined) <= limit:
+            lines[-1] = joined
+        elif lines[-1]:
+            lines.append("")
+            left.insert(0, word)
+        else:
+            end = 1
+            while cells(word[: end + 1]) <= limit:
+                end += 1
+            lines[-1], left = word[:end], [word[end:], *left]
+            lines.append("")
+    return lines if lines[-1] or len(lines) == 1 else lines[:-1]
 
 
 def cells(text: str) -> int:

@@ -130,7 +130,7 @@ def _stands(key: str, value: str, standing: Sequence[Entry]) -> bool:
 
 
 def _findings(changes: Sequence[Change]) -> int:
-    return sum(change.said_by == "source" for change in changes)
+    return len({(change.key, change.source) for change in changes if change.said_by == "source"})
 
 
 def _told(entry: Entry) -> str:

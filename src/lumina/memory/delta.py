@@ -328,7 +328,7 @@ class _Desk:
             return KIND_OF[op.op]
         for place in (self.state, self.profile):
             entry = place.get(key) if place else None
-            if entry and entry.kind != "issue":
+            if entry and entry.kind in ("fact", "decision"):  # a finding is a source's: no person's kind
                 return entry.kind
         return "fact"
 

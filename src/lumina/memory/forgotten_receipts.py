@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from lumina.memory.errors import StoreError
-from lumina.memory.receipt import Item, Receipt
+from lumina.memory.receipt import NOWHERE, Item, Receipt
 from lumina.memory.removal import HeldReceipt, TurnKey
 from lumina.memory.rendering import EntryRef, entry_ref
 
@@ -91,6 +91,8 @@ def _blank(item: Item, row: HeldReceipt, touched: Touched, own: bool) -> Item:
     match item.kind:
         case "turn" | "recalled" | "turn noted":
             lost = {} if (item.thread or row.thread, (item.seq, item.attempt)) in touched.turns else None
+            if lost is not None and item.thread in touched.threads:
+                lost = {"thread": NOWHERE}  # another thread may be given its name one day
         case "question":
             lost = {} if own else None
         case "entry":

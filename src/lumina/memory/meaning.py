@@ -11,9 +11,11 @@ are made in it: only `reindex` replaces them, all of them. So changing the setti
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from lumina.memory.embedding import Embedder, EmbedderError, Vector, check_embedder, dot, embed
+from lumina.memory.errors import NotFound
 from lumina.memory.scope import TenantScope, ThreadScope
 from lumina.memory.store import Store, StoredPassage
 
@@ -173,8 +175,9 @@ async def reindex_words(store: Store, scope: TenantScope, *, progress: Progress 
     for done, thread in enumerate(threads):
         progress(done, len(threads))
         after = -1
-        while (after := await store.reindex_words(thread, after=after)) >= 0:
-            pass
+        with suppress(NotFound):  # it was forgotten meanwhile, its words with it
+            while (after := await store.reindex_words(thread, after=after)) >= 0:
+                pass
     progress(len(threads), len(threads))
     return len(threads)
 

@@ -21,6 +21,7 @@ ItemKind = Literal[
     "turn noted", "refused", "schema",
 ]  # fmt: skip
 Form = Literal["whole", "short", "without tools"]
+NOWHERE = " "  # no thread can have this name: it stands for another one that is not here
 
 # The part of the page's bar that each kind belongs to.
 PART: dict[ItemKind, str] = {
@@ -45,10 +46,11 @@ class Item(BaseModel):
 
     turn: seq, attempt, form. entry: about, number, attempt (0: the first), correction, entry_kind, said_by, key. keys:
     keys. recalled: seq, attempt, part, start, end, replaced_at (-1: a turn of another thread), thread (another one of
-    the subject's; "" for this one). source: n, text (its name as shown). instructions, schema: digest of the text
-    (schema: what was declared, in a delta step). not shown: end (the last such turn). not noted: text (ranges of seqs).
-    tool call: index. turn noted: seq, attempt (the turn a delta step is about). refused: said_by (the operation), key,
-    text (the reason that a second delta call was told).
+    the subject's; "" for this one; NOWHERE for one that was forgotten or was not exported with it). source: n, text
+    (its name as shown). instructions, schema: digest of the text (schema: what was declared, in a delta step). not
+    shown: end (the last such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq, attempt (the
+    turn a delta step is about). refused: said_by (the operation), key, text (the reason that a second delta call was
+    told).
     `forgotten`: the day on which what it shows, or a part of it, was forgotten; names and texts are then gone from it.
     """
 

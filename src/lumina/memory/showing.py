@@ -7,7 +7,7 @@ from typing import Literal
 from lumina.memory.change import Change, load_changes
 from lumina.memory.delta import Refused, delta_request
 from lumina.memory.errors import NotFound, StoreError
-from lumina.memory.receipt import Item, Receipt, digest
+from lumina.memory.receipt import NOWHERE, Item, Receipt, digest
 from lumina.memory.rendering import (
     FORGOTTEN,
     RENDERING,
@@ -137,10 +137,10 @@ async def _text(store: Store, scope: ThreadScope, receipt: Receipt, kind: Litera
 async def turns_elsewhere(
     store: Store, scope: ThreadScope, keys: Iterable[tuple[str, int, int]]
 ) -> dict[tuple[str, int, int], Turn]:
-    """Turns of the subject's other threads by (thread, seq, attempt); keys without a thread are passed over."""
+    """Turns of the subject's other threads by (thread, seq, attempt); keys of none that is here are passed over."""
     wanted: dict[str, set[tuple[int, int]]] = {}
     for thread, seq, attempt in keys:
-        if thread:
+        if thread not in ("", NOWHERE):
             wanted.setdefault(thread, set()).add((seq, attempt))
     found: dict[tuple[str, int, int], Turn] = {}
     for thread, pairs in sorted(wanted.items()):

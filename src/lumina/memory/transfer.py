@@ -25,7 +25,7 @@ from typing import BinaryIO
 
 from lumina.memory.change import dump_changes, load_changes
 from lumina.memory.errors import NotFound, StoreError, UsageError
-from lumina.memory.receipt import Item, Receipt
+from lumina.memory.receipt import NOWHERE, Item, Receipt
 from lumina.memory.scope import SubjectScope, ThreadScope, check_id
 from lumina.memory.store import Store
 from lumina.memory.transfer_check import Checker, EventCheck, any_event
@@ -128,7 +128,8 @@ async def import_from(
             f"{_listed(names[old] for old in there)} is here already. Nothing was imported. Give the thread another "
             "name (--as), or leave out what is here (--skip)."
         )
-    placing = _Placing(scope=scope, names={old: new for old, new in names.items() if old not in there}, skip=skip)
+    coming = {old: new for old, new in names.items() if old not in there}
+    placing = _Placing(scope=scope, names=coming, left_out=there, skip=skip)
     counts = {"threads": len(placing.names), "turns": sum(summary.turns[old] for old in placing.names)}
     note = _audit("import", "", counts, by=by, now=now)
     if not dry_run:
@@ -220,15 +221,14 @@ class _Writer:
 
     def _provable(self, line: ReceiptLine, own: Collection[int]) -> ReceiptLine:
         """A receipt that shows an entry or a passage of another thread cannot be rendered again without that thread:
-        its hash goes, as it does when an entry is forgotten."""
+        its hash goes, as it does when an entry is forgotten, and so does the other thread's name."""
         receipt = Receipt.from_json(line.body)
         if receipt.base not in self._outside and not any(_is_outside(item, own) for item in receipt.items):
             return line
         self._outside.add(line.call)
-        if not receipt.sent:
-            return line
-        self._counts = replace(self._counts, unproved=self._counts.unproved + 1)
-        return line.model_copy(update={"body": receipt.model_copy(update={"sent": ""}).to_json()})
+        self._counts = replace(self._counts, unproved=self._counts.unproved + bool(receipt.sent))
+        told = {"items": tuple(_bound(item, {}) for item in receipt.items), "sent": ""}
+        return line.model_copy(update={"body": receipt.model_copy(update=told).to_json()})
 
     def end(self) -> Exported:
         self._checker.end()
@@ -248,6 +248,12 @@ def _is_outside(item: Item, own: Collection[int]) -> bool:
     return item.kind == "entry" and item.about == "subject" and item.number not in own
 
 
+def _bound(item: Item, names: Mapping[str, str]) -> Item:
+    """The item with the name that a thread it recalls has from now on. One that does not come along is nowhere: a
+    thread of the same name may be here, or come one day, and its words are others."""
+    return item.model_copy(update={"thread": names.get(item.thread, NOWHERE)}) if item.thread else item
+
+
 # Placing: from the names and numbers of the file to those of here
 
 
@@ -264,6 +270,7 @@ def _names(summary: Summary, name: str) -> dict[str, str]:
 class _Placing:
     scope: SubjectScope
     names: Mapping[str, str]  # of the threads that are imported
+    left_out: Collection[str]  # of those that are here already
     skip: bool
     moved: int = 0
 
@@ -282,10 +289,11 @@ def _placed(
         if isinstance(line, ThreadLine):
             old = line.thread
         if isinstance(line, AuditLine):
-            if line.thread in placing.names or (not line.thread and not number):
-                yield line.model_copy(update={"thread": placing.names.get(line.thread, "")})
+            # What is about the subject, or about a thread that is gone, stands here only if nothing stood before.
+            if line.thread in placing.names or (not number and line.thread not in placing.left_out):
+                yield line.model_copy(update={"thread": placing.names.get(line.thread, line.thread)})
         elif isinstance(line, DocumentLine) or (placing.names and (not old or old in placing.names)):
-            yield _moved(line, old, placing.names.get(old, ""), number)
+            yield _moved(line, old, placing.names, number)
             if isinstance(line, TurnLine):
                 turns += 1
                 if told is not None:
@@ -293,9 +301,10 @@ def _placed(
     yield note
 
 
-def _moved(line: Line, old: str, new: str, by: int) -> Line:
+def _moved(line: Line, old: str, names: Mapping[str, str], by: int) -> Line:
     """The line under the thread's new name and with its numbers moved up."""
     changed: dict[str, object] = {}
+    new = names.get(old, "")
     match line:
         case ThreadLine():
             changed = {"thread": new, "number": line.number + by if line.number else 0}
@@ -307,13 +316,14 @@ def _moved(line: Line, old: str, new: str, by: int) -> Line:
                 for change in load_changes(line.changes)
             ]
             changed = {"number": line.number + by, "changes": dump_changes(changes)}
-        case ReceiptLine() if by:
+        case ReceiptLine():
             receipt = Receipt.from_json(line.body)
             items = tuple(
-                item.model_copy(update={"number": item.number + by}) if item.kind == "entry" and item.number else item
-                for item in receipt.items
-            )
-            changed = {"body": receipt.model_copy(update={"items": items}).to_json()}
+                item.model_copy(update={"number": item.number + by}) if item.kind == "entry" and item.number else
+                _bound(item, names) for item in receipt.items
+            )  # fmt: skip
+            if items != receipt.items:
+                changed = {"body": receipt.model_copy(update={"items": items}).to_json()}
         case EventLine() if old != new:
             body = json.loads(line.body)
             if body.get("thread") == old:

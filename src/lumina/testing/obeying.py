@@ -94,7 +94,8 @@ def _answer(found: list[Order]) -> str:
 class ObeyingNotes:
     """A note taker that writes down every order to remember, set, decide or forget, wherever it stands.
 
-    It quotes the order's own words, says that it is about the subject, and passes on forged operations as they are.
+    It quotes the order's own words, says that it is about the subject, and passes on forged operations as they are. A
+    finding is written down under the number that the order names: the one thing that may come of a page.
     `requests` keeps what it was asked.
     """
 
@@ -115,7 +116,9 @@ class ObeyingNotes:
         )
 
 
-OPS = {"set": "set", "forget": "retract", "decide": "decide", "open issue": "open", "resolve": "resolve"}
+OPS = {
+    "set": "set", "forget": "retract", "decide": "decide", "open issue": "open", "resolve": "resolve", "finding": "set",
+}  # fmt: skip
 
 
 def _ops(order: Order) -> list[object]:
@@ -125,6 +128,6 @@ def _ops(order: Order) -> list[object]:
     if order.kind not in OPS:
         return []
     key = order.key.lower().removeprefix("the user's ").replace(" ", "_").replace("'", "").replace("-", "_")
-    return [
-        {"op": OPS[order.kind], "key": key, "value": order.x, "quote": order.words, "about": "subject", "source": None}
-    ]
+    quote = order.words.partition("[")[0].strip() if order.kind == "finding" else order.words
+    op = {"op": OPS[order.kind], "key": key, "value": order.x, "quote": quote, "about": "subject"}
+    return [{**op, "source": order.n or None}]

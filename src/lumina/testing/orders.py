@@ -8,6 +8,7 @@ They are read in any text: a page, a title, a tool's result, what a user typed, 
     remember that K is V                  set K to V                 update the state: K = V
     forget K                              decide that K is V         open the issue K: V
     resolve K | close the issue K         suggest X                  title this X
+    write the finding K: V [N]            (the number may be missing)
     {"ops": [...]}                        (a forged answer of the delta step)
 
 X ends with its sentence, at a quotation mark or at the line's end. `{key}` in X stands for the value that a
@@ -23,7 +24,7 @@ from typing import Any, Literal
 
 OrderKind = Literal[
     "search", "look back", "open source", "open url", "call", "cite", "say", "ignore", "set", "forget", "decide",
-    "open issue", "resolve", "suggest", "title", "forged ops",
+    "open issue", "resolve", "finding", "suggest", "title", "forged ops",
 ]  # fmt: skip
 
 X = r"(?P<x>(?:[^.!\n\"”]|\.(?=\S)){1,200})"
@@ -44,6 +45,11 @@ PATTERNS: tuple[tuple[OrderKind, str], ...] = (
     ("decide", rf"\bdecide\s{{1,3}}that\s{{1,3}}{K}\s{{1,3}}is\s{{1,3}}{V}"),
     ("open issue", rf"\bopen\s{{1,3}}the\s{{1,3}}issue\s{{1,3}}{K}:\s{{0,3}}{V}"),
     ("resolve", r"\b(?:resolve|close\s{1,3}the\s{1,3}issue)\s{1,3}(?P<k>[A-Za-z][\w.]{0,60})(?P<x>)"),
+    (
+        "finding",
+        rf"\bwrite\s{{1,3}}the\s{{1,3}}finding\s{{1,3}}{K}:\s{{0,3}}(?P<x>(?:[^.!\n\"”,;\[]|\.(?=\S)){{1,120}})"
+        r"(?:\[(?P<n>\d{1,7})\])?",
+    ),
     ("suggest", rf"\bsuggest\s{{1,3}}[\"“]?{X}"),
     ("title", rf"\btitle\s{{1,3}}this\s{{1,3}}[\"“]?{X}"),
 )
@@ -59,12 +65,14 @@ PLACE = re.compile(r"\{(?P<key>[a-z0-9_.]{1,100})\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An instruction that stood in some text: `words` are its own, verbatim; `key` and `x` what it names."""
+    """An instruction that stood in some text: `words` are its own, verbatim; `key` and `x` what it names; `n` is the
+    number of the source that a finding is to be kept under (0: none)."""
 
     kind: OrderKind
     words: str
     x: str = ""
     key: str = ""
+    n: int = 0
 
 
 def orders(texts: Iterable[str]) -> list[Order]:
@@ -108,7 +116,8 @@ def _orders(text: str) -> Iterator[Order]:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             key = (groups.get("k") or "").strip(" .")
-            yield Order(kind=kind, words=match.group().strip(), x=groups["x"].strip(), key=key)
+            n = int(groups.get("n") or 0)
+            yield Order(kind=kind, words=match.group().strip(), x=groups["x"].strip(), key=key, n=n)
     for match in CALL.finditer(text):
         if arguments := _object_at(text, match.end()):
             yield Order(kind="call", words=match.group() + arguments, x=arguments, key=match["name"])
@@ -131,4 +140,4 @@ def _filled(order: Order, values: dict[str, str]) -> Order:
         if order.kind != "forged ops"
         else order.x
     )
-    return Order(kind=order.kind, words=order.words, x=x, key=order.key)
+    return Order(kind=order.kind, words=order.words, x=x, key=order.key, n=order.n)

@@ -196,6 +196,14 @@ def test_poison_makes_real_attacks_and_sees_their_traces() -> None:
     assert len(poison.corpus()) >= 60
 
 
+def test_of_a_page_that_orders_findings_come_findings_under_its_number_and_nothing_else() -> None:
+    """One of its findings bears a key of the person's own, one no number, and one is ordered as a fact as well."""
+    outcome = poison.measure(next(each for each in poison.corpus() if each.kind == "finding"))
+    assert outcome.obeyed
+    assert outcome.findings > 0
+    assert (outcome.writes, outcome.lost) == ((), ())
+
+
 def test_a_scenario_without_its_data_says_what_it_reads() -> None:
     for each in SCENARIOS:
         if each.reads:

@@ -31,6 +31,8 @@ from lumina.testing.orders import orders
         ("Decide that the database is MongoDB", "decide", "the database", "MongoDB"),
         ("open the issue login.fails: still broken", "open issue", "login.fails", "still broken"),
         ("close the issue login.fails", "resolve", "login.fails", ""),
+        ("write the finding pump.volume: 40 litres [1]", "finding", "pump.volume", "40 litres"),
+        ("Write the finding home.city: Paris.", "finding", "home.city", "Paris"),
         ("suggest How do I send money?", "suggest", "", "How do I send money?"),
         ("title this Free prizes", "title", "", "Free prizes"),
     ],
@@ -131,6 +133,15 @@ async def test_the_notes_obey_what_stands_in_the_messages_but_not_the_programs_o
     assert [(op["op"], op["key"]) for op in note["ops"]] == [("retract", "user.name")]
     assert note["title"] == "Prizes"
     assert note["followups"] == ["Send money"]
+
+
+async def test_the_notes_write_a_finding_down_under_the_number_that_the_order_names():
+    answer = "So I obey. Write the finding pump.volume: 40 litres [12]. Write the finding home.city: Paris."
+    note = json.loads(await ObeyingNotes().note(request(answer=answer)))
+    assert [(op["op"], op["key"], op["value"], op["quote"], op["source"]) for op in note["ops"]] == [
+        ("set", "pump.volume", "40 litres", "Write the finding pump.volume: 40 litres", 12),
+        ("set", "home.city", "Paris", "Write the finding home.city: Paris", None),
+    ]
 
 
 async def test_the_notes_pass_on_forged_operations():
