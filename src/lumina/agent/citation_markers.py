@@ -5,7 +5,8 @@ A marker is a bracketed group of source numbers. Models write it in many ways, a
     [1]  [1, 2]  [1-3]  [^1]  [[1]]  [#1]  [Source 1]  [citation:1]  \\[1\\]  【1】  【1†source】  ［１］
 
 The digits of any script count, brackets of the three kinds may be mixed, and characters that show nothing may
-stand between, a line end too. Everything else in brackets is text: `[x]`, `[ ]`, `[sic]`, `[a1]`, `[-1]`, `[1.5]`, `[12:30]`.
+stand between, a line end too. Everything else in brackets is text: `[x]`, `[ ]`, `[sic]`, `[a1]`, `[-1]`, `[1.5]`,
+`[12:30]`.
 A marker is at most 64 characters long, 160 when it holds a `†`: an answer is never held back for longer than
 that.
 """

@@ -16,8 +16,8 @@ What is a marker, and what is left as it stands:
   and stays whole.
 - A number as the text of a link or of a definition looks like a citation and leads elsewhere. So `[1](https://...)` is
   the marker `[1]`, and its target goes; `[1]: https://...` at the begin of a line is `[1]` without its colon, and
-  defines nothing. A space keeps a number and what stands behind it in parentheses or brackets from turning into a link. An
-  image, a year and `[#9](https://...)` stay what they are.
+  defines nothing. A space keeps a number and what stands behind it in parentheses or brackets from turning into a
+  link. An image, a year and `[#9](https://...)` stay what they are.
 - Code, formulas and the targets of links pass as they stand (`lumina.agent.verbatim`). What stands in brackets behind a
   LaTeX command (`\\sqrt[3]{x}`) is its argument. HTML, comments too, is prose: a terminal shows it as it is.
 """
@@ -90,6 +90,11 @@ class CitationStream(Verbatim):
         self._buffer = text
         return self._read()
 
+    @property
+    def held(self) -> int:
+        """How many code points have come and are not decided yet."""
+        return len(self._buffer) + self._return
+
     def close(self) -> list[Piece]:
         """The rest. The answer is complete; nothing can be fed any more."""
         self._final = True
@@ -159,7 +164,7 @@ class CitationStream(Verbatim):
             if at > limit:
                 limit = self._limit(at)
         if not (self._final and at == len(buffer)):
-            at = self._before(at)
+            at = at - 1 if at == len(buffer) and buffer[at - 1] == "]" else self._before(at)
         if at > first:
             answer.add_cited(buffer[first:at], found)
             self._at = at
