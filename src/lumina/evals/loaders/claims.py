@@ -1,8 +1,8 @@
 """WiCE and BEGIN as their authors publish them: sentences with the text that they should rest on.
 
 WiCE (ryokamoi/wice, `data/entailment_retrieval/claim/*.jsonl`): a line has `claim`, `evidence` (a page cut into
-sentences, the title first), `label` and `supporting_sentences` (groups of indices). BEGIN (google/BEGIN-dataset, `*.tsv`):
-columns `knowledge`, `response`, `begin_label`. Only files that say `dev` in their name are read: the others are kept
+sentences, the title first), `label` and `supporting_sentences` (groups of indices). BEGIN (google/BEGIN-dataset,
+`*.tsv`): columns `knowledge`, `response`, `begin_label`. Only files that say `dev` in their name are read: the others are kept
 apart, to decide one day whether a figure counts.
 """
 
@@ -46,7 +46,8 @@ def read_claims(paths: Sequence[Path]) -> list[Claims]:
     for file in read_files(paths):
         name = file.name.lower()
         if "dev" in name and file.kind == "jsonl" and _is_wice(file):
-            found.append(Claims(name="wice", claims=tuple(_wice(file, at, row) for at, row in enumerate(file.content, 1))))
+            claims = tuple(_wice(file, at, row) for at, row in enumerate(file.content, 1))
+            found.append(Claims(name="wice", claims=claims))
         elif "dev" in name and file.kind == "tsv" and file.content and set(COLUMNS) <= set(file.content[0]):
             part = name.partition(".")[0].removeprefix("begin_dev_")
             found.append(Claims(name=f"begin {part}", claims=tuple(_begin(file))))
