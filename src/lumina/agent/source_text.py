@@ -75,8 +75,8 @@ class SourceText:
         return 1.0 if share < 1.0 and self._holds_short(detail) else share
 
     def quotes(self, quotation: str) -> bool:
-        """Whether it stands here word for word, its parts in order; `[...]` stands for what was left out. A quotation may
-        begin with a capital that the source has not, or the other way round."""
+        """Whether it stands here word for word, its parts in order; `[...]` stands for what was left out. A quotation
+        may begin with a capital that the source has not, or the other way round."""
         at = 0
         for part in quoted_parts(quotation):
             ends = [end for form in (part, part[0].swapcase() + part[1:]) if (end := self._end_of(form, at)) >= 0]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 WORDS = (
     "the harbour was built of granite by people who came over from Sundvik and stayed in winter Ångström naïve 港は "
-    "花崗岩 гавань 😀 e\u0301tat however about 1,902 twenty-five 3.5 % of (all) “quoted” it’s and/or no. 7 & so <b>bold</b> "
-    "**strong** _soft_ a:b x=1 C++ 5 $ #tag @name"
+    "花崗岩 гавань 😀 e\u0301tat however about 1,902 twenty-five 3.5 % of (all) “quoted” it’s and/or no. 7 & so "
+    "<b>bold</b> **strong** _soft_ a:b x=1 C++ 5 $ #tag @name"
 ).split()
 FENCES = ("```", "````", "`````", "~~~", "~~~~~")
 CODE = (

@@ -1,8 +1,8 @@
 """`citations`: is every marker of an answer resolved rightly, and all else left alone, however the answer is cut?
 
 Answers are made by chance from a seed, together with what must come out of them (`lumina.evals.citation_streams`). Each
-is fed whole, character by character, in pieces of several sizes and of chance, and every two-hundredth also in two pieces
-cut at each of its places. Counted are: answers of which any cut gave another text, citation or removal than it must;
+is fed whole, character by character, in pieces of several sizes and of chance, and every two-hundredth also in two
+pieces cut at each of its places. Counted are: answers of which any cut gave another text, citation or removal than it must;
 markers that should have gone and stand in the text; code, formulas and links that were touched.
 
 Then time: the same work on texts that grow (hostile ones too), and how many megabytes of text (UTF-8) pass in a second
@@ -38,14 +38,15 @@ GROWN = (6_000, 24_000)  # characters
 PIECE = 3  # characters of a piece while growth is measured
 ROUNDS = 3
 ANSWER = (
-    "The old harbour of Ostby was built in 1902, when the town had 2,300 inhabitants and no other way to the sea [1]. It "
-    "burned down nine years later, and although nobody was hurt, the town went without one for two winters. The county "
+    "The old harbour of Ostby was built in 1902, when the town had 2,300 inhabitants and no other way to the sea [1]. "
+    "It burned down nine years later, and although nobody was hurt, the town went without one for two winters. The county "
     "paid for the second harbour, which opened in spring and has been in use ever since [2][3]. Fishing boats may not "
     "enter the inner basin, but the ferry leaves twice a day from the outer pier [3].\n\n"
 )
 LISTED = (
-    "What follows from it:\n\n- Boats of more than twelve metres moor outside, as `mooring.md` says [1, 4].\n- The ferry "
-    "does not sail in storms; [the timetable](https://example.org/ferry) has the days.\n- Nobody pays in winter [2].\n\n"
+    "What follows from it:\n\n- Boats of more than twelve metres moor outside, as `mooring.md` says [1, 4].\n"
+    "- The ferry does not sail in storms; [the timetable](https://example.org/ferry) has the days.\n- Nobody pays "
+    "in winter [2].\n\n"
     "```python\nfor boat in boats:\n    print(boat.names[0], boat.fees[2024])\n```\n\n"
 )
 TEXTS = {

@@ -2,8 +2,8 @@
 
 WiCE (ryokamoi/wice, `data/entailment_retrieval/claim/*.jsonl`): a line has `claim`, `evidence` (a page cut into
 sentences, the title first), `label` and `supporting_sentences` (groups of indices). BEGIN (google/BEGIN-dataset,
-`*.tsv`): columns `knowledge`, `response`, `begin_label`. Only files that say `dev` in their name are read: the others are kept
-apart, to decide one day whether a figure counts.
+`*.tsv`): columns `knowledge`, `response`, `begin_label`. Only files that say `dev` in their name are read: the others
+are kept apart, to decide one day whether a figure counts.
 """
 
 from collections.abc import Sequence
