@@ -2,8 +2,8 @@
 
 Answers are made by chance from a seed, together with what must come out of them (`lumina.evals.citation_streams`). Each
 is fed whole, character by character, in pieces of several sizes and of chance, and every two-hundredth also in two
-pieces cut at each of its places. Counted are: answers of which any cut gave another text, citation or removal than it must;
-markers that should have gone and stand in the text; code, formulas and links that were touched.
+pieces cut at each of its places. Counted are: answers of which any cut gave another text, citation or removal than it
+must; markers that should have gone and stand in the text; code, formulas and links that were touched.
 
 Then time: the same work on texts that grow (hostile ones too), and how many megabytes of text (UTF-8) pass in a second
 of processor time, beside a bare twin that only takes the pieces and joins them.
@@ -39,8 +39,8 @@ PIECE = 3  # characters of a piece while growth is measured
 ROUNDS = 3
 ANSWER = (
     "The old harbour of Ostby was built in 1902, when the town had 2,300 inhabitants and no other way to the sea [1]. "
-    "It burned down nine years later, and although nobody was hurt, the town went without one for two winters. The county "
-    "paid for the second harbour, which opened in spring and has been in use ever since [2][3]. Fishing boats may not "
+    "It burned down nine years later, and although nobody was hurt, the town went without one for two winters. "
+    "The county paid for the second harbour, which opened in spring and has been in use ever since [2][3]. Fishing boats may not "
     "enter the inner basin, but the ferry leaves twice a day from the outer pier [3].\n\n"
 )
 LISTED = (
