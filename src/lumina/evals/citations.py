@@ -40,8 +40,8 @@ ROUNDS = 3
 ANSWER = (
     "The old harbour of Ostby was built in 1902, when the town had 2,300 inhabitants and no other way to the sea [1]. "
     "It burned down nine years later, and although nobody was hurt, the town went without one for two winters. "
-    "The county paid for the second harbour, which opened in spring and has been in use ever since [2][3]. Fishing boats may not "
-    "enter the inner basin, but the ferry leaves twice a day from the outer pier [3].\n\n"
+    "The county paid for the second harbour, which opened in spring and has been in use ever since [2][3]. "
+    "Fishing boats may not enter the inner basin, but the ferry leaves twice a day from the outer pier [3].\n\n"
 )
 LISTED = (
     "What follows from it:\n\n- Boats of more than twelve metres moor outside, as `mooring.md` says [1, 4].\n"
