@@ -5,7 +5,8 @@ A marker is a bracketed group of source numbers. Models write it in many ways, a
     [1]  [1, 2]  [1-3]  [^1]  [[1]]  [#1]  [Source 1]  [citation:1]  \\[1\\]  【1】  【1†source】  ［１］
 
 The digits of any script count, brackets of the three kinds may be mixed, and characters that show nothing may
-stand between. Everything else in brackets is text: `[x]`, `[ ]`, `[sic]`, `[a1]`, `[-1]`, `[1.5]`, `[12:30]`.
+stand between, a line end too. Everything else in brackets is text: `[x]`, `[ ]`, `[sic]`, `[a1]`, `[-1]`, `[1.5]`,
+`[12:30]`.
 A marker is at most 64 characters long, 160 when it holds a `†`: an answer is never held back for longer than
 that.
 """
@@ -22,7 +23,7 @@ DEEPEST = 6  # brackets within brackets
 WIDEST_RANGE = 50  # [1-300] is two numbers, not three hundred
 
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff"
-SPACES = " \t\u00a0\u2002\u2003\u2009\u202f\u3000"
+SPACES = " \t\n\r\u00a0\u2002\u2003\u2009\u202f\u3000"
 SEPARATORS = ",;，、；"
 DASHES = "-‐‑‒–—−~〜～－"
 LEADS = (
@@ -40,7 +41,7 @@ LEADS = (
 )
 
 FILLING = frozenset(INVISIBLE + SPACES + SEPARATORS + DASHES + "^#")
-SIMPLE = re.compile(r"\[\^?(\d{1,9})\]")
+SIMPLE = re.compile(r"\[\^?(\d{1,9}(?:[,;] ?\d{1,9}){0,9})\]", re.ASCII)
 DASHED = re.compile(f"[{SPACES}{INVISIBLE}]{{0,8}}[{re.escape(DASHES)}][{SPACES}{INVISIBLE}]{{0,8}}")
 BREAKS = re.compile(f"[{SPACES}{SEPARATORS}{re.escape(OPENERS + CLOSERS)}^#\\\\]+")
 ITEM = re.compile(r"(\d+)(?:-(\d+))?")
@@ -81,7 +82,8 @@ def read_marker(buffer: str, start: int, *, final: bool) -> Marker | Unread:
     have not come yet could change it.
     """
     if simple := SIMPLE.match(buffer, start):
-        return Marker(simple.end(), (int(simple[1]),), linkable=True)
+        numbers = simple[1].replace(";", ",").split(",")
+        return Marker(simple.end(), tuple(dict.fromkeys(map(int, numbers))), linkable=True)
     lead = _lead(buffer, start + 1)
     if lead is None:
         return Unread.TEXT

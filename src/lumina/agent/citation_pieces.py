@@ -1,10 +1,15 @@
 """What comes out of a citation stream, and what can be looked back at while it does."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
+
+from lumina.agent.indented_code import INDENT, IndentedCode
 
 NEAR = 64  # code points of emitted text that can be looked back at
-FAR = 1024
+FAR = 2048
+MANY = 128
+PREFIXES = " \t>*+-.)0123456789"
+LINKING = ("(", "[", ":")  # directly behind a number in brackets they make a link or a definition of it
 
 Reason = Literal["not citable", "unreadable", "cut off"]
 
@@ -14,16 +19,16 @@ class Text:
     """Text of the answer, canonical markers included: the answer is the `text` of all of these, joined."""
 
     text: str
-    kind: Literal["text"] = "text"
+    kind: ClassVar[Literal["text"]] = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """`[n]` stands at `position` (code points) of the answer; the Text that holds it came before."""
+    """`[n]` stands at `position` (code points) of the answer; the Text that holds all of it came before."""
 
     n: int
     position: int
-    kind: Literal["cited"] = "cited"
+    kind: ClassVar[Literal["cited"]] = "cited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,53 +43,86 @@ class Removed:
     reason: Reason
     position: int
     numbers: tuple[int, ...] = ()
-    kind: Literal["removed"] = "removed"
+    kind: ClassVar[Literal["removed"]] = "removed"
 
 
 Piece = Text | Cited | Removed
 
 
 class Answer:
-    """The answer as far as it is certain: pieces not handed over yet, and the end of the text before them."""
+    """The answer as far as it is certain: what was not handed over yet, and the end of the text."""
 
     def __init__(self) -> None:
         self.length = 0
-        self._recent = ""  # the end of the text; cut to `NEAR` now and then, not at every piece
         self._texts: list[str] = []
-        self._pieces: list[Piece] = []
+        self._found: list[Cited | Removed] = []
+        self._end: list[str] = [""]  # the end of the text, in pieces
+        self._read = 0  # how much of the joined pieces `_lines` has read
+        self._lines = IndentedCode()
 
     def add(self, text: str) -> None:
         if text:
-            self._texts.append(text)
             self.length += len(text)
-            self._recent = self._recent + text if len(self._recent) < FAR else self._recent[-NEAR:] + text
+            self._texts.append(text)
+            self._end.append(text)
+
+    def _tail(self) -> str:
+        """The last `NEAR` code points, and perhaps more."""
+        if len(self._end) > 1:
+            text = "".join(self._end)
+            if len(text) > FAR:
+                self._lines.read(text[self._read :])
+                text = text[-NEAR:]
+                self._read = len(text)
+            self._end = [text]
+        return self._end[0]
 
     @property
     def near(self) -> str:
         """The last `NEAR` code points."""
-        return self._recent[-NEAR:]
+        return self._tail()[-NEAR:]
 
-    def cite(self, n: int, marker: str, before: str = "") -> None:
-        """Adds `before` and the canonical `marker` of `n`."""
-        self.add(before + marker)
-        self._join()
-        self._pieces.append(Cited(n, self.length - len(marker)))
+    @property
+    def last(self) -> str:
+        """The last code point, "" at the begin."""
+        return self._end[-1][-1:]
+
+    def in_code(self, further: str) -> bool:
+        """Whether the current line is indented code, once `further` has come, as far as it belongs to the line."""
+        text = self._tail()
+        newline = text.rfind("\n", self._read)
+        begins = text[newline + 1 :] if newline >= 0 else self._lines.begins + text[self._read :]
+        if not INDENT.match(begins if len(begins) > 3 else begins + further.partition("\n")[0]):
+            return False
+        self._lines.read(text[self._read :])
+        self._read = len(text)
+        return self._lines.holds()
+
+    def cite(self, n: int) -> None:
+        """Adds the canonical marker of `n`."""
+        self._found.append(Cited(n, self.length))
+        self.add(f"[{n}]")
+
+    def add_cited(self, text: str, found: list[Cited]) -> None:
+        """Adds `text` and the citations in it."""
+        self._found += found
+        self.add(text)
 
     def remove(self, marker: str, reason: Reason, numbers: tuple[int, ...]) -> None:
-        self._join()
-        self._pieces.append(Removed(marker, reason, self.length, numbers))
+        self._found.append(Removed(marker, reason, self.length, numbers))
 
     def take(self) -> list[Piece]:
-        """The pieces since the last call."""
+        """What came since the last call: the text in one piece, then what was found in it."""
+        pieces: list[Piece] = []
         if self._texts:
-            self._join()
-        pieces, self._pieces = self._pieces, []
+            pieces.append(Text(self._texts[0] if len(self._texts) == 1 else "".join(self._texts)))
+            self._texts.clear()
+            if len(self._end) > MANY:
+                self._tail()
+        if self._found:
+            pieces += self._found
+            self._found.clear()
         return pieces
-
-    def _join(self) -> None:
-        if self._texts:
-            self._pieces.append(Text("".join(self._texts)))
-            self._texts = []
 
     def line(self) -> str | None:
         """What stands on the current line so far; None: more than is kept."""
@@ -95,9 +133,13 @@ class Answer:
         line = self.line()
         return line is not None and not line.strip()
 
+    def begins_block(self) -> bool:
+        """Whether nothing stands on the line but what a list or a quotation begins with, as far as is kept."""
+        return not self.near.rpartition("\n")[2].strip(PREFIXES)
+
     def apart_from(self, follower: str) -> str:
         """What keeps the text and `follower` apart when a marker was taken out between them."""
-        last = self._recent[-1:]
+        last = self.last
         glued = last.isascii() and last.isalnum() and follower.isascii() and follower.isalnum()
-        linked = (last == "]" and follower == "(") or (last in ("[", "［", "【") and follower.isalpha())
+        linked = (last == "]" and follower in LINKING) or (last in ("[", "［", "【") and follower.isalpha())
         return " " if glued or linked else ""

@@ -14,36 +14,39 @@ What is a marker, and what is left as it stands:
 - No source has the number 0. `[0]` is taken out where it stands alone, and is an index behind a letter,
   digit, `_`, `)` or `]`. A group that holds a 0, or a number that is no citation, is an array or an interval
   and stays whole.
-- Code stays byte for byte: fenced blocks, also in lists and quotes, and spans closed on their line. A
-  backtick that nothing closes within 256 characters of a bracket is only a backtick. What stands in brackets
-  behind a LaTeX command (`\\sqrt[3]{x}`) is its argument.
-- Links stay: the target of any `[text](target)` that ends within as many characters, and a number as the text
-  of a link (`[1](https://...)`) or of a definition (`[1]: https://...`), which is no citation. A number
-  counts as a link's text only if what follows begins like an address; else it is a citation, and a space
-  keeps it and a parenthesis behind it from turning into a link.
+- A number as the text of a link or of a definition looks like a citation and leads elsewhere. So `[1](https://...)` is
+  the marker `[1]`, and its target goes; `[1]: https://...` at the begin of a line is `[1]` without its colon, and
+  defines nothing. A space keeps a number and what stands behind it in parentheses or brackets from turning into a
+  link. An image, a year and `[#9](https://...)` stay what they are.
+- Code, formulas and the targets of links pass as they stand (`lumina.agent.verbatim`). What stands in brackets behind a
+  LaTeX command (`\\sqrt[3]{x}`) is its argument. HTML, comments too, is prose: a terminal shows it as it is.
 """
 
 import re
 from collections.abc import Callable, Container
 
 from lumina.agent.citation_markers import OPENERS, Marker, Unread, begins_address, read_marker, rows_of
-from lumina.agent.citation_pieces import NEAR, Answer, Cited, Piece, Removed, Text
-from lumina.agent.code_spans import fence_end, run_end, span_end, target_end
+from lumina.agent.citation_pieces import Cited, Piece, Removed, Text
+from lumina.agent.code_spans import link_end
+from lumina.agent.verbatim import BESIDE, Verbatim
 
 __all__ = ["CitationStream", "Cited", "Piece", "Removed", "Text", "cite"]
 
 LARGEST_PLAIN = 999  # above it, a bracketed number is more often a year or a count than a source
 
-SPECIAL = re.compile(r"[`~\]\[［【]")
-IN_SPAN = re.compile(r"[`\n\[［【]")
-IN_TARGET = re.compile(r"[()\s\[［【]")
-BEFORE = re.compile(r"[ \t\u00a0\u202f\u3000]{0,8}+[(（]?[ \t]{0,2}+\Z")
-BESIDE = " \t\u00a0\u202f\u3000(（\\"
-# Text in which no marker, code or target of a link begins; if it does not end with one of BESIDE, none can behind it.
-PLAIN = re.compile(r"[^`~\]\[［【]+")
-USUAL = re.compile(r"\[([1-9]\d{0,2})\](?=[^ \t\u00a0\u202f,;，、；\[［【\\(:]|[ \t][^ \t,;，、；\[［【\\])")
+SPECIAL = re.compile(r"[`~$\]\[［【]|\\\(")
+# The usual way passes over plain text with `find`, from bracket to bracket, up to the first of these, and reads there
+# what is mostly written: a marker with nothing odd beside it, a word in brackets, a link, a code span. What does not
+# fit takes the slower way, which decides alike.
+ODD = ("`", "~", "$", "\\", "](", "\n    ", "\t", "［", "【")
+SHORT = 64  # code points in which the slower way is the faster one
+USUAL = re.compile(
+    r"\[(?<!\w\[)([1-9]\d{0,2})\](?=\[[1-9]\d{0,2}\]|[,;，、；]?[ \t]?[^ \t\u00a0\u202f,;，、；\[［【\\(:])"
+    r"|\[(?!(?i:source|cit|ref))[A-Za-z][^`~$\]\[［【\\\n]{0,200}+\](?:\([^()\s\[［【]{1,250}+\)|(?=[^(]))"
+    r"|`[^`\n]{1,200}+`(?=[^`])"
+)
 BETWEEN = re.compile(r"[ \t\u00a0\u202f]{0,4}+[,;，、；]?[ \t]{0,4}+")
-PREFIX = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
+LONE_RETURN = re.compile(r"\r(?!\n)")
 PARENTHESES = frozenset("(（")
 OPENING = frozenset("([{（“‘«「『<$#\\")  # what needs the space before it
 COMMAND = re.compile(r"\\[A-Za-z]{1,40}\*?\Z")
@@ -55,7 +58,7 @@ def _test(numbers: Numbers) -> Callable[[int], bool]:
     return numbers if callable(numbers) else numbers.__contains__
 
 
-class CitationStream:
+class CitationStream(Verbatim):
     """A push parser for one answer.
 
     `citable`: the numbers that may be cited, asked anew for every marker: they may grow during the turn.
@@ -63,35 +66,50 @@ class CitationStream:
     """
 
     def __init__(self, citable: Numbers, *, given: Numbers | None = None) -> None:
+        super().__init__()
         self._citable = _test(citable)
         self._given = self._citable if given is None else _test(given)
-        self._buffer = ""  # read, and not decided yet
-        self._at = 0  # up to here the buffer is decided
-        self._final = False
-        self._in_prose: Callable[[], bool] = self._prose
-        self._mode = self._in_prose
-        self._ticks = ""  # what closes the code that the answer is in
-        self._depth = 0  # open parentheses in the target of a link
         self._run = False  # the last thing read was a marker
         self._pending: str | None = None  # it was taken out; the space before it is not decided yet
-        self._answer = Answer()
+        self._return = False  # a carriage return waits for what follows it
+        self._odd = [-1] * len(ODD)  # where each of them comes next in the buffer
 
     def feed(self, text: str) -> list[Piece]:
         """The pieces that are certain once `text` has arrived; may be empty."""
+        if self._return or "\r" in text:
+            text = self._line_ends(text)
         text = self._buffer + text
-        if self._mode is self._in_prose and not self._run and PLAIN.fullmatch(text) and text[-1] not in BESIDE:
-            self._buffer = ""
-            self._answer.add(text)
+        if 0 < len(text) < SHORT and not self._run and self._mode is self._in_prose and not SPECIAL.search(text):
+            keep = len(text)
+            if text[-1] in BESIDE:
+                self._buffer = text
+                keep = keep - 1 if text[-1] == " " and text[-2:-1] not in BESIDE else self._before(keep)
+            self._buffer = text[keep:]
+            self._answer.add(text[:keep])
             return self._answer.take()
         self._buffer = text
         return self._read()
 
+    @property
+    def held(self) -> int:
+        """How many code points have come and are not decided yet."""
+        return len(self._buffer) + self._return
+
     def close(self) -> list[Piece]:
         """The rest. The answer is complete; nothing can be fed any more."""
         self._final = True
+        self._buffer += "\n" if self._return else ""
         return self._read()
 
+    def _line_ends(self, text: str) -> str:
+        """Every reader takes a carriage return for a line end, so one that stands alone becomes one here too."""
+        text = "\r" + text if self._return else text
+        self._return = text.endswith("\r")
+        return LONE_RETURN.sub("\n", text[: len(text) - self._return])
+
     def _read(self) -> list[Piece]:
+        if len(self._buffer) >= SHORT:
+            self._odd = [-1] * len(ODD)
         while self._mode():
             pass
         self._buffer, self._at = self._buffer[self._at :], 0
@@ -102,6 +120,7 @@ class CitationStream:
     def _prose(self) -> bool:
         if self._run:
             return self._after_marker()
+        self._usual()
         buffer, at = self._buffer, self._at
         if at == len(buffer):
             return False
@@ -109,46 +128,65 @@ class CitationStream:
         if found is None:
             self._emit_to(len(buffer) if self._final else self._before(len(buffer)))
             return False
-        start = found.start()
-        if buffer[start] in OPENERS:
-            if self._usual(start):
-                return True
-            return self._opener(self._before(start), start)
+        at = found.start()
+        start = self._before(at)
         self._emit_to(start)
-        if buffer[start] == "]":
-            return self._closer(start)
-        return self._code(start)
+        if self._answer.in_code(buffer[start : at + 1]):
+            self._mode = self._line_of_code
+            return True
+        if buffer[at] in OPENERS:
+            return self._opener(start, at)
+        self._emit_to(at)
+        if buffer[at] == "]":
+            return self._closer(at, OPENERS)
+        if buffer[at] == "$":
+            return self._dollars(at)
+        return self._parenthesis(at) if buffer[at] == "\\" else self._code(at)
 
-    def _usual(self, start: int) -> bool:
-        """The usual case, done at once: `[n]` may be cited, and nothing beside it makes a difference."""
-        buffer, at = self._buffer, self._at
-        usual = USUAL.match(buffer, start)
-        if usual is None or not self._citable(n := int(usual[1])):
-            return False
-        last = buffer[start - 1] if start > at else self._answer.near[-1:]
-        if last.isalpha() or last == "\\":
-            return False
-        self._at = usual.end()
-        self._answer.cite(n, usual[0], buffer[at:start])
+    def _usual(self) -> None:
+        """Plain text, and what is mostly written in it, in one go. Not at a bracket or tick at the begin: what stands
+        before it is not in the buffer."""
+        buffer, first, answer = self._buffer, self._at, self._answer
+        begin = buffer[first : first + 4]
+        if len(buffer) < SHORT or begin[:1] in ("`", "[") or answer.in_code(begin):
+            return
+        at, shift, found = first, answer.length - first, []
+        limit = self._limit(at)
+        while True:
+            start = buffer.find("[", at, limit)
+            usual = USUAL.match(buffer, limit if start < 0 else start)
+            at = limit if start < 0 else start
+            if usual is None or not (usual[1] is None or self._citable(int(usual[1]))):
+                break
+            if usual[1]:
+                found.append(Cited(int(usual[1]), at + shift))
+            at = usual.end()
+            if at > limit:
+                limit = self._limit(at)
+        if not (self._final and at == len(buffer)):
+            at = at - 1 if at == len(buffer) and buffer[at - 1] == "]" else self._before(at)
+        if at > first:
+            answer.add_cited(buffer[first:at], found)
+            self._at = at
+
+    def _limit(self, at: int) -> int:
+        """Where the first odd thing from `at` on stands. Every place is looked for once."""
+        buffer = self._buffer
+        for which, place in enumerate(self._odd):
+            if place < at:
+                found = buffer.find(ODD[which], at)
+                self._odd[which] = found if found >= 0 else len(buffer)
+        return min(self._odd)
+
+    def _parenthesis(self, start: int) -> bool:
+        """A backslash and a parenthesis: they open a formula."""
+        escaped = self._escapes(start)
+        self._emit_to(start + 2)
+        if not escaped:
+            self._begin_formula("\\(")
         return True
 
-    def _before(self, opener: int) -> int:
-        """Where that begins which goes with a marker: a space, a parenthesis, a backslash."""
-        if opener == self._at or self._buffer[opener - 1] not in BESIDE:
-            return opener
-        if self._escapes(opener) and opener > self._at:
-            opener -= 1
-        near = self._buffer[max(self._at, opener - 16) : opener]
-        match = BEFORE.search(near)
-        return opener - len(near) + match.start() if match else opener
-
-    def _escapes(self, at: int) -> bool:
-        """Whether the backslashes directly before `at` of the buffer escape what stands there."""
-        near = (self._answer.near + self._buffer[max(self._at, at - NEAR) : at])[-NEAR:]
-        return (len(near) - len(near.rstrip("\\"))) % 2 == 1
-
     def _opener(self, start: int, opener: int) -> bool:
-        self._emit_to(start)
         read = read_marker(self._buffer, opener, final=self._final)
         if read is Unread.MORE:
             return False
@@ -160,6 +198,8 @@ class CitationStream:
     def _no_marker(self, before: str, opener: int, read: Unread) -> bool:
         if read is Unread.TEXT:
             self._emit_to(opener + 1)
+            if before.endswith("\\"):
+                self._begin_formula("\\[")
             return True
         self._pending, self._run = before, True
         end = opener + 1 if read is Unread.KNOT else len(self._buffer)
@@ -169,22 +209,21 @@ class CitationStream:
 
     def _marker(self, before: str, opener: int, marker: Marker) -> bool:
         """Decides about a marker. It waits for the character behind it: that can make it a link."""
-        end = marker.end
-        if end == len(self._buffer) and not self._final:
+        end = self._reach(before, opener, marker)
+        if end is None:
             return False
-        addressed = self._addressed(before, end)
-        if addressed is None:
-            return False
-        good = tuple(n for n in marker.numbers if self._citable(n))
-        link = addressed and marker.linkable and not before.endswith("\\")
-        if link or (self._is_text(before, marker) and not self._hides_markers(opener, end)):
+        if self._is_link(opener, marker, end) or (
+            self._is_text(before, marker) and not self._hides_markers(opener, marker.end)
+        ):
             self._leave_run(opener - len(before) if self._pending is None else opener)
-            self._emit_to(end)
+            self._emit_to(marker.end - 1)  # its closer may open the target of a link
             return True
+        good = tuple(n for n in marker.numbers if self._citable(n))
         if bad := tuple(n for n in marker.numbers if n not in good):
             self._answer.remove(self._buffer[opener:end], "not citable", bad)
         elif not good:
             self._answer.remove(self._buffer[opener:end], "unreadable", ())
+        defined = self._buffer[end - 1] == ":"
         self._at, self._run = end, True
         if not good:
             self._pending = before
@@ -192,10 +231,31 @@ class CitationStream:
         self._pending = None
         self._answer.add(before.removesuffix("\\"))
         for n in good:
-            self._answer.cite(n, f"[{n}]")
-        if addressed or self._buffer.startswith("(", end):
+            self._answer.cite(n)
+        if self._buffer.startswith("(", end) or (defined and not self._buffer[end : end + 1].isspace()):
             self._answer.add(" ")
         return True
+
+    def _reach(self, before: str, opener: int, marker: Marker) -> int | None:
+        """Where a marker ends that is written as a link or a definition (`[1](https://...)`, `[1]: ...`); None: not
+        certain yet."""
+        buffer, end = self._buffer, marker.end
+        if buffer.startswith("(", end) and buffer[opener] == "[" and not before.endswith("\\"):
+            address = begins_address(buffer, end + 1, final=self._final)
+            reached = link_end(buffer, end, final=self._final) if address else address
+            if reached is None:
+                return None
+            end = reached or end
+        if buffer.startswith(":", end) and not before.strip(" \t\\") and self._answer.begins_block():
+            end += 1
+        return end if end < len(buffer) or self._final else None
+
+    def _is_link(self, opener: int, marker: Marker, end: int) -> bool:
+        """Whether it is the text of a link that stays one: an image, `[#9](https://...)`, a year."""
+        if not self._buffer.startswith("(", marker.end) or end < marker.end + 2:
+            return False
+        image = opener == self._at and self._answer.last == "!"
+        return image or "#" in self._buffer[opener : marker.end] or any(map(self._impossible, marker.numbers))
 
     def _is_text(self, before: str, marker: Marker) -> bool:
         if marker.certain:
@@ -213,18 +273,6 @@ class CitationStream:
     def _hides_markers(self, opener: int, end: int) -> bool:
         """Whether what looks like an array of arrays holds a row that is a marker: `[[9], [2024]]`."""
         return any(not any(map(self._impossible, row)) for row in rows_of(self._buffer[opener + 1 : end - 1]))
-
-    def _addressed(self, before: str, end: int) -> bool | None:
-        """Whether what follows a marker would make it a link or a definition; None: not certain yet."""
-        following = self._buffer[end : end + 1]
-        if following == "(":
-            return begins_address(self._buffer, end + 1, final=self._final)
-        if following == ":" and not before.strip(" \t\\") and self._answer.at_line_start():
-            at = end + 1
-            while at < len(self._buffer) and self._buffer[at] in " \t" and at - end < 8:
-                at += 1
-            return begins_address(self._buffer, at, final=self._final)
-        return False
 
     def _after_marker(self) -> bool:
         """What follows a marker: another one, or text that decides about the space before one taken out."""
@@ -244,6 +292,8 @@ class CitationStream:
                 return self._marker(before, opener, read)
             if read is not Unread.TEXT:
                 return self._no_marker(before, opener, read)
+            if opener == at and self._pending is None and buffer[opener] == "[":
+                self._answer.add(" ")  # else it would be the name of a link whose text is the marker
         self._leave_run(end)
         return True
 
@@ -266,128 +316,8 @@ class CitationStream:
             follower = buffer[self._at : self._at + 1]
             if bracket in PARENTHESES or follower.isalnum() or follower in OPENING:
                 self._answer.add(pending or self._answer.apart_from(follower))
-
-    def _closer(self, start: int) -> bool:
-        """`](` opens the target of a link, unless a marker stands in the parentheses."""
-        following = self._buffer[start + 1 : start + 3]
-        if not self._final and (not following or following == "("):
-            return False
-        if following.startswith("(") and following[1:] not in tuple(OPENERS):
-            self._emit_to(start + 2)
-            self._depth, self._mode = 1, self._target
-        else:
-            self._emit_to(start + 1)
-        return True
-
-    def _target(self) -> bool:
-        """The target of a link. At a bracket it waits until it is certain that there is a link."""
-        buffer = self._buffer
-        found = IN_TARGET.search(buffer, self._at)
-        start = found.start() if found else len(buffer)
-        self._emit_to(start)
-        if found is None:
-            return False
-        if buffer[start] in "()":
-            self._depth += 1 if buffer[start] == "(" else -1
-            self._emit_to(start + 1)
-            closed = not self._depth
-        else:
-            end = 0 if buffer[start].isspace() else target_end(buffer, start, self._depth, final=self._final)
-            if end is None:
-                return False
-            self._emit_to(end or start)
-            closed = True
-        self._mode = self._in_prose if closed else self._target
-        return True
-
-    def _code(self, start: int) -> bool:
-        """Backticks or tildes: the begin of a fenced block or of a code span, or just themselves."""
-        end = run_end(self._buffer, start, final=self._final)
-        if end is None:
-            return False
-        ticks = self._buffer[start:end]
-        if self._escapes(start):
-            self._emit_to(start + 1)
-            return True
-        line = self._answer.line()
-        fence = len(ticks) >= 3 and line is not None and PREFIX.fullmatch(line) is not None
-        self._emit_to(end)
-        if fence:
-            self._ticks, self._mode = ticks, self._info if ticks[0] == "`" else self._fence
-        elif ticks[0] == "`":
-            self._ticks, self._mode = ticks, self._span
-        return True
-
-    def _info(self) -> bool:
-        """The first line of a fence, unless its backticks are closed on it: then that was a code span."""
-        buffer, at = self._buffer, self._at
-        start = at
-        while start < len(buffer) and buffer[start] not in "`\n":
-            start += 1
-        self._emit_to(start)
-        if start == len(buffer):
-            return False
-        if buffer[start] == "\n":
-            self._mode = self._fence
-            return True
-        return self._tick_run(start)
-
-    def _tick_run(self, start: int) -> bool:
-        """Backticks within a code span: as many as opened it close it."""
-        end = run_end(self._buffer, start, final=self._final)
-        if end is None:
-            return False
-        if end - start == len(self._ticks):
-            self._mode = self._in_prose
-        self._emit_to(end)
-        return True
-
-    def _span(self) -> bool:
-        """A code span. It passes as it comes; at a bracket it waits until the span is certainly closed."""
-        buffer = self._buffer
-        found = IN_SPAN.search(buffer, self._at)
-        if found is None:
-            self._emit_to(len(buffer) if self._final else self._before(len(buffer)))
-            return False
-        start = found.start()
-        if buffer[start] == "`":
-            self._emit_to(start)
-            return self._tick_run(start)
-        if buffer[start] == "\n":
-            self._mode = self._in_prose
-            return True
-        end = span_end(buffer, start, len(self._ticks), final=self._final)
-        if end is None:
-            self._emit_to(self._before(start))
-            return False
-        self._mode = self._in_prose
-        if end:
-            self._emit_to(end)
-        else:
-            self._emit_to(self._before(start))
-        return True
-
-    def _fence(self) -> bool:
-        """A fenced block: all of it passes; a line of its own with at least as many ticks closes it."""
-        buffer = self._buffer
-        start = buffer.find(self._ticks, self._at)
-        if start < 0:
-            keep = len(buffer) if self._final else len(buffer.rstrip(self._ticks[0]))
-            self._emit_to(max(self._at, keep))
-            return False
-        self._emit_to(start)
-        end, alone = fence_end(buffer, start, final=self._final)
-        if alone is None:
-            return False
-        line = self._answer.line()
-        if alone and line is not None and not line.strip(" \t>"):
-            self._mode = self._in_prose
-        self._emit_to(end)
-        return True
-
-    def _emit_to(self, end: int) -> None:
-        self._answer.add(self._buffer[self._at : end])
-        self._at = end
+            elif follower == ":":
+                self._answer.add(self._answer.apart_from(follower))
 
 
 def cite(text: str, citable: Numbers, *, given: Numbers | None = None) -> tuple[str, list[Cited | Removed]]:

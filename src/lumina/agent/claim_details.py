@@ -72,7 +72,8 @@ NEGATIONS = frozenset((
 ))
 # fmt: on
 QUOTED = re.compile(
-    '"([^"\n]{1,400})"|“([^“”\n]{1,400})”|„([^„“”\n]{1,400})[“”]|«([^«»\n]{1,400})»|「([^「」\n]{1,400})」'
+    '"([^"\n]{1,600})"|“([^“”\n]{1,600})”|„([^„“”\n]{1,600})[“”]|«([^«»\n]{1,600})»|「([^「」\n]{1,600})」'
+    "|『([^『』\n]{1,600})』|»([^«»\n]{1,600})«|‘([^‘\n]{1,600}?)’(?!\\w)"
 )
 ALIKE = {"“”„«»「」": '"', "‘’ʼ`´": "'", "‐‑‒–—−": "-"}
 FOLDED = str.maketrans({mark: plain for marks, plain in ALIKE.items() for mark in marks})
@@ -99,8 +100,8 @@ class Detail:
 
 
 def fold_quote(text: str) -> str:
-    """`text` with white space, quotation marks, dashes and case made equal, as quotations are compared."""
-    return SPACE.sub(" ", unicodedata.normalize("NFKC", text).translate(FOLDED)).strip().casefold()
+    """`text` in NFC with white space, quotation marks and dashes made equal, as quotations are compared."""
+    return SPACE.sub(" ", unicodedata.normalize("NFC", text).translate(FOLDED)).strip()
 
 
 def unaccented(form: str) -> str:
@@ -110,13 +111,14 @@ def unaccented(form: str) -> str:
 
 
 def quotations(text: str) -> Iterator[Detail]:
-    """What stands in quotation marks and says something: three words or more, and not the title of a work."""
+    """What stands in quotation marks, but for titles of works: they are names, and pages give them in many ways (of the
+    quotations in WiCE's supported claims that are not on the page word for word, 8 of 10 are titles)."""
     for match in QUOTED.finditer(text):
         start, end = match.span(match.lastindex or 0)
         inside = text[start:end]
         raw = [inside[word.start : word.end] for word in words(inside)]
         meaning = [part for part in raw if part.lower() not in STOP_WORDS]
-        if len(raw) >= 3 and sum(part[0].isupper() for part in meaning) <= TITLE_CASE * len(meaning):
+        if raw and sum(part[0].isupper() for part in meaning) <= TITLE_CASE * len(meaning):
             yield Detail("quote", inside, start, end)
 
 

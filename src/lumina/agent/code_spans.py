@@ -46,6 +46,25 @@ def target_end(buffer: str, start: int, depth: int, *, final: bool) -> int | Non
     return 0 if final or len(buffer) >= limit else None
 
 
+def link_end(buffer: str, opener: int, *, final: bool) -> int | None:
+    """Where the target of a link that opens with the parenthesis at `opener` ends, a title included; 0: there is no
+    such target, or it is longer than a span."""
+    limit = opener + LONGEST_SPAN
+    depth, title = 0, False
+    for at in range(opener, min(limit, len(buffer))):
+        character = buffer[at]
+        if character == "\n":
+            return 0
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return at + 1
+        if buffer[at - 1] in " \t" and character not in " \t" and not title:
+            if character not in "\"'(":
+                return 0
+            title = True
+    return 0 if final or len(buffer) >= limit else None
+
+
 def fence_end(buffer: str, start: int, *, final: bool) -> tuple[int, bool | None]:
     """The end of the ticks at `start`, and whether nothing else follows on their line."""
     end = start

@@ -21,6 +21,7 @@ from lumina.agent.claim_details import (
 from lumina.agent.sentences import Span, sentence_spans
 from lumina.memory.words import STOP_WORDS, words
 
+UNSPACED = "\u2e80"  # from here on scripts write words without spaces between them
 NATIONAL = ("n", "an", "ian", "i", "ish", "ese")  # Libya, Libyan
 
 
@@ -74,8 +75,25 @@ class SourceText:
         return 1.0 if share < 1.0 and self._holds_short(detail) else share
 
     def quotes(self, quotation: str) -> bool:
-        """Whether it stands here word for word; `[...]` may stand for what was left out."""
-        return all(part in self._folded for part in quoted_parts(quotation))
+        """Whether it stands here word for word, its parts in order; `[...]` stands for what was left out. A quotation
+        may begin with a capital that the source has not, or the other way round."""
+        at = 0
+        for part in quoted_parts(quotation):
+            ends = [end for form in (part, part[0].swapcase() + part[1:]) if (end := self._end_of(form, at)) >= 0]
+            if not ends:
+                return False
+            at = min(ends)
+        return True
+
+    def _end_of(self, part: str, at: int) -> int:
+        """Where the first `part` from `at` on ends that is no piece of longer words; -1: there is none."""
+        text = self._folded
+        while (start := text.find(part, at)) >= 0:
+            end = start + len(part)
+            if not (_one_word(text[start - 1 : start], part[0]) or _one_word(part[-1], text[end : end + 1])):
+                return end
+            at = start + 1
+        return -1
 
     def _holds(self, form: str) -> bool:
         if form in self.postings or form in self._head or unaccented(form) in self._unaccented:
@@ -129,6 +147,11 @@ class SourceText:
     @cached_property
     def _folded(self) -> str:
         return fold_quote(self.text)
+
+
+def _one_word(left: str, right: str) -> bool:
+    """Whether two neighbours belong to one word, in a script that puts spaces between words."""
+    return left.isalnum() and right.isalnum() and max(left, right) < UNSPACED
 
 
 def _nationals(form: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ like an empty one (promise 9).
 
 import asyncio
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
@@ -31,13 +32,14 @@ from lumina.memory.state import State
 from lumina.memory.store import StoredPassage
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Searched
-from lumina.memory.visible_text import clean, one_line
+from lumina.memory.visible_text import clean, cut_place, one_line, splits
 from lumina.memory.words import content_words, forms
 
 HITS = 8  # passages of one search
 PASSAGE = 1500  # characters of one passage
 OPENED = 4000  # characters of an opened source
 BLOCK = 500  # characters; an opened source is shown around the blocks that fit the question best
+FENCE = re.compile(r"^ {0,3}(`{3,64}|~{3,64})([^\n]{0,200})", re.MULTILINE)
 TITLE, HEADING, QUERY = 80, 160, 400  # characters
 PLANNED = 6  # queries of a plan
 LOOKED_BACK = 1000  # tokens of one look back
@@ -320,27 +322,54 @@ def first_shown(context: Context) -> int:
 
 
 def cut(text: str, limit: int) -> str:
-    """At most `limit` characters, cut between words where there are any."""
+    """At most `limit` characters, cut between words where there are any, else between graphemes. A fenced block that
+    the cut leaves open is closed."""
     if len(text) <= limit:
         return text
+    room = limit
+    while fence := _open_fence(shown := _cut(text, room)):
+        if len(shown) + 1 + len(fence) <= limit:
+            return f"{shown}\n{fence}"
+        room -= len(fence)
+        if room < 2:
+            break
+    return shown
+
+
+def _cut(text: str, limit: int) -> str:
     space = max(text.rfind(" ", limit // 2, limit - 1), text.rfind("\n", limit // 2, limit - 1))
-    return text[: space if space > 0 else limit - 1] + "…"
+    return text[: cut_place(text, space if space > 0 else limit - 1)] + "…"
+
+
+def _open_fence(text: str) -> str:
+    """What closes the fenced block that `text` ends in, "" when it ends in none."""
+    fence = ""
+    for match in FENCE.finditer(text):
+        if not fence:
+            fence = match[1]
+        elif match[1].startswith(fence) and not match[2].strip():
+            fence = ""
+    return fence
 
 
 def around(text: str, question: str, limit: int) -> tuple[int, int]:
-    """Offsets of at most `limit` characters of `text`, where the most different words of the question stand."""
+    """Offsets of at most `limit` characters of `text`, where the most different words of the question stand. No
+    grapheme is split, unless it is half as long as `limit`."""
     if len(text) <= limit:
         return 0, len(text)
     asked = set(content_words(question))
     blocks = list(_blocks(text))
     worth = [len(asked.intersection(forms(text[start:end]))) for start, end in blocks]
     best = max(range(len(blocks)), key=lambda at: (worth[at], -at))
-    start = max(0, blocks[best][0] - BLOCK)
+    start = min(max(0, blocks[best][0] - BLOCK), len(text) - limit)
+    while splits(text, start):
+        start += 1
     end = start + limit
     if end >= len(text):
-        return len(text) - limit, len(text)
+        return start, len(text)
     half = start + limit // 2
-    return start, max(text.rfind("\n", half, end), text.rfind(" ", half, end), half)
+    space = max(text.rfind("\n", half, end), text.rfind(" ", half, end))
+    return start, max(cut_place(text, space if space > 0 else end), half)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,7 @@
 """Shares, medians and intervals."""
 
 import random
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,3 +48,38 @@ def common_prefix(one: bytes, other: bytes) -> int:
         else:
             high = middle - 1
     return low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """The share of pairs in which the better one scores higher (ties count half; 0.5 is chance), with the middle 95 %
+    of its bootstrap samples. `folds`: the same within each of five parts of the data."""
+
+    value: float
+    low: float
+    high: float
+    folds: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def area(better: Sequence[float], worse: Sequence[float], *, seed: int, samples: int = 500) -> Area:
+    """How well scores tell `better` from `worse`. ValueError when one of them is empty."""
+    if not better or not worse:
+        raise ValueError("there is nothing to compare")
+    draw = random.Random(seed)
+    drawn = sorted(
+        _area(draw.choices(better, k=len(better)), draw.choices(worse, k=len(worse))) for _ in range(samples)
+    )
+    parts = [(better[at::5], worse[at::5]) for at in range(5)]
+    return Area(
+        value=_area(better, worse), low=drawn[int(0.025 * samples)], high=drawn[min(int(0.975 * samples), samples - 1)],
+        folds=tuple(_area(one, other) for one, other in parts if one and other),
+    )  # fmt: skip
+
+
+def _area(better: Sequence[float], worse: Sequence[float]) -> float:
+    ranked = sorted(worse)
+    pairs = sum(bisect_left(ranked, score) + bisect_right(ranked, score) for score in better)
+    return pairs / (2 * len(better) * len(worse))

@@ -73,6 +73,16 @@ SCENARIOS = (
         asks="can a document write into the memory, through a model that obeys it",
         reads="",
     ),
+    Scenario(
+        name="citations",
+        asks="is every marker of an answer resolved rightly and all else left alone, however it is cut",
+        reads="",
+    ),
+    Scenario(
+        name="support",
+        asks="does the shown passage carry the cited sentence, and is what is missing told",
+        reads="WiCE, BEGIN",
+    ),
 )
 
 Run = Callable[[Options, Progress], Report]
@@ -108,6 +118,10 @@ def _runner(name: str) -> Run:
         return import_module("lumina.evals.conservation").run
     if name == "isolation":
         return import_module("lumina.evals.isolation").run
+    if name == "citations":
+        return import_module("lumina.evals.citations").run
+    if name == "support":
+        return import_module("lumina.evals.support").run
     return import_module("lumina.evals.poison").run
 
 

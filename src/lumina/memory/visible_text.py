@@ -63,7 +63,7 @@ def clean_answer(answer: str) -> str:
 def one_line(text: str, limit: int = 500) -> str:
     """`text` cleaned and on one line, at most `limit` characters; a cut ends in `…`."""
     line = " ".join(clean(text).split())
-    return line if len(line) <= limit else line[: _whole(line, limit - 1)] + "…"
+    return line if len(line) <= limit else line[: cut_place(line, limit - 1)] + "…"
 
 
 def shorten(answer: str, count: Callable[[str], int], limit: int = LONG_ANSWER) -> str:
@@ -87,7 +87,7 @@ def shorten(answer: str, count: Callable[[str], int], limit: int = LONG_ANSWER) 
             room -= cost
     if not kept:
         share = len(pieces[0]) * max(room, 1) // max(count(pieces[0]), 1)
-        kept[0] = pieces[0][: _whole(pieces[0], max(share, 1))] + "…"
+        kept[0] = pieces[0][: cut_place(pieces[0], max(share, 1))] + "…"
     body = "\n".join(kept[at] for at in sorted(kept))
     return f"{body}\n(shortened: {whole - count(body)} of {whole} tokens left out)"
 
@@ -112,14 +112,38 @@ def _sentences(paragraph: str) -> list[str]:
     return [piece for a, b in zip(starts, stops, strict=True) if (piece := paragraph[a:b].strip())]
 
 
-def _whole(text: str, at: int) -> int:
+def cut_place(text: str, at: int) -> int:
     """The largest place up to `at` where a cut does not split a grapheme."""
-    while 0 < at < len(text) and (
-        unicodedata.combining(text[at]) or text[at] in "\u200d\ufe0e\ufe0f" or text[at - 1] == "\u200d"
-        or "\U0001f3fb" <= text[at] <= "\U0001f3ff" or "\U000e0020" <= text[at] <= "\U000e007f"
-    ):  # fmt: skip
+    while splits(text, at):
         at -= 1
     return at
+
+
+def splits(text: str, at: int) -> bool:
+    """Whether a cut at `at` splits what is read as one character: a letter and its marks, a syllable of jamo, an emoji
+    of several code points, a flag, a line end of two."""
+    if not 0 < at < len(text):
+        return False
+    last, first = text[at - 1], text[at]
+    if last == "\r" or first.isascii():
+        return last == "\r" and first == "\n"
+    if last == "\u200d" or first in "\u200c\u200d" or unicodedata.category(first)[0] == "M":
+        return True
+    if "\U0001f3fb" <= first <= "\U0001f3ff" or "\U000e0020" <= first <= "\U000e007f":
+        return True
+    if _is_half_flag(first):
+        begin = at
+        while begin and _is_half_flag(text[begin - 1]):
+            begin -= 1
+        return (at - begin) % 2 == 1
+    # A syllable goes on with a vowel or a final; a leading consonant goes on with the syllable.
+    return ("\u1160" <= first <= "\u11ff" and "\u1100" <= last <= "\ud7a3") or (
+        "\u1100" <= last <= "\u115f" and ("\u1100" <= first <= "\u115f" or "\uac00" <= first <= "\ud7a3")
+    )
+
+
+def _is_half_flag(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
 def _inert(match: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from lumina.agent import citations
 from lumina.agent.citation_pieces import Cited, Piece, Text
@@ -43,6 +44,16 @@ GROUPS = [
     "\\sqrt",
     "- ",
     "   ",
+    "    ",
+    "\t",
+    "$",
+    "\\(",
+    "\\]",
+    "](https://x)",
+    ": ",
+    "[#9]",
+    "[a b]",
+    "Plain words, and enough of them to be read in one go. ",
 ]
 FRAGMENTS = st.sampled_from([*MARKS, *GROUPS])
 TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
@@ -68,6 +79,32 @@ def test_x4_no_arrangement_of_brackets_lets_a_forged_marker_through(text: str) -
     for pieces in (streamed(text, []), streamed(text, list(range(1, len(text))))):
         shown = re.sub(r"\]\([^\s]*\)", "", joined(pieces))
         assert {int(digits) for digits in re.findall(r"\[(\d{1,3})\]", shown)} <= CITABLE
+
+
+DEFINING = [
+    "[1]",
+    "[9]",
+    "[^1]",
+    "[[1]]",
+    "[ 1 ]",
+    "[1\n]",
+    "【1】",
+    "\\[1\\]",
+    "(https://x.example)",
+    ":",
+    ": ",
+    "[src]",
+]
+DEFINING += ["[]", "[src]: https://x.example\n", "\n[1]: https://x.example\n", "\n", "\n\n", "\r", "> ", "- ", "1. "]
+DEFINING += ["   ", "word", "*", "]"]
+
+
+@given(st.lists(st.sampled_from(DEFINING), max_size=30).map("".join))
+@settings(max_examples=100, deadline=None)
+def test_demand_12_rendered_as_markdown_no_number_is_a_link(text: str) -> None:
+    """Whatever a model defines or links, a number that looks like a citation leads to its source alone."""
+    shown = MarkdownIt("commonmark").render(joined(streamed(text, [])))
+    assert not re.search(r"<a [^>]*>\s*\[?\d{1,3}\]?\s*</a>", shown)
 
 
 @given(TEXTS, st.integers(1, 5))

@@ -191,14 +191,20 @@ UNTOUCHED = [
     "```a[9]``` on one line",
     "[text](https://example.org/a?b[1]=2&c[9]=3)",
     "[text](https://example.org/a_(b)[9])",
-    "[1](https://example.org) and [9](/local) and [9](<https://example.org>)",
+    "in [2024](https://example.org/[9]) and [#9](https://example.org/9)",
     "![9](https://example.org/x.png)",
     "[#9](https://example.org/9)",
-    "[1]: https://example.org\n[9]: <https://example.org>\n[^9]: https://example.org",
+    "[2024]: https://example.org",
     "[label]: https://example.org",
     "[text][label]",
     r"\sqrt[3]{x} and \item[9]",
     "<!--SOURCES:[...]-->",
+    "    x = a[9]\n    y = [1, 2]\n",
+    "Code:\n\n    x = a[9]\n\n    y = `[9]\n\nthen",
+    "Code:\n\n\tx = a[9]\n",
+    "`````py\na[9]\n```\n[9]\n`````",
+    "the sum $x_{[9]} = a[9]$ and \\(a[9]\\) and \\[ x_[9] \\]",
+    "$$\nA_{[1]} =\n[9]\n$$",
     "an open [ and a closed ] and [",
     "as in if [[",
     "",
@@ -228,6 +234,12 @@ OUTSIDE = {
     "(https://example.org [9])": "(https://example.org)",
     "https://example.org/a[9].": "https://example.org/a.",
     "[0] alone": "alone",
+    "- item\n\n    of it [9].": "- item\n\n    of it.",
+    "text\n    goes on [9].": "text\n    goes on.",
+    "it costs $5 [9] or $6 [9], US$7": "it costs $5 or $6, US$7",
+    "\\[see [9] below\\]": "\\[see below\\]",
+    "\\[ x = [y](https://evil.example) [9] \\]": "\\[ x = [y](https://evil.example) \\]",
+    "<!-- [9] -->": "<!-- -->",
     "` " + "x" * 300 + " [9] " + "y" * 300: "` " + "x" * 300 + " " + "y" * 300,
 }
 
@@ -237,8 +249,42 @@ def test_what_only_looks_like_code_or_a_link_protects_nothing(before: str, after
     assert cite(before, CITABLE)[0] == after
 
 
-def test_demand_12_a_number_as_link_text_is_no_citation() -> None:
-    assert cite("[1](https://evil.example/1)", CITABLE) == ("[1](https://evil.example/1)", [])
+DISSOLVED = {
+    "so [1](https://evil.example/1) it": "so [1] it",
+    "so [9](https://evil.example/9) it": "so it",
+    "so [[1]](https://evil.example), [1, 9](/local) and [9](<https://evil.example>)": "so [1], [1] and",
+    'so [1](https://evil.example/a_(b) "a title").': "so [1].",
+    "so [^1](#fn1).": "so [1].",
+    "[1]: https://evil.example": "[1] https://evil.example",
+    "So [1].\n\n[1]: https://evil.example\n[9]: <https://evil.example>": (
+        "So [1].\n\n[1] https://evil.example\n<https://evil.example>"
+    ),
+    "> - [1]:\n  https://evil.example": "> - [1]\n  https://evil.example",
+    "[1]:https://evil.example": "[1] https://evil.example",
+    "[1\n]: https://evil.example": "[1] https://evil.example",
+    "x\r[1]: https://evil.example": "x\n[1] https://evil.example",
+    "[^1]: What the first page says.\n[^9]: And the ninth.": "[1] What the first page says.\nAnd the ninth.",
+    "[1](https://a.example): https://evil.example": "[1] https://evil.example",
+    "[1][9]: https://evil.example": "[1] : https://evil.example",
+    "so [1][src]\n\n[src]: https://evil.example": "so [1] [src]\n\n[src]: https://evil.example",
+    "so [1][]": "so [1] []",
+}
+
+
+@pytest.mark.parametrize(("before", "after"), DISSOLVED.items())
+def test_demand_12_a_number_never_leads_where_the_model_says(before: str, after: str) -> None:
+    assert cite(before, CITABLE)[0] == after
+
+
+def test_a_link_that_is_taken_out_is_reported_with_its_target() -> None:
+    _, found = cite("so [9](https://evil.example) it", CITABLE)
+    assert found == [Removed("[9](https://evil.example)", "not citable", 2, (9,))]
+
+
+def test_a_link_that_never_ends_is_not_waited_for() -> None:
+    stream = CitationStream(CITABLE)
+    shown = joined(stream.feed("so [1](https://evil.example/" + "x" * 300))
+    assert shown.startswith("so [1] (https://evil.example/xxx")
 
 
 @pytest.mark.parametrize(
@@ -247,8 +293,9 @@ def test_demand_12_a_number_as_link_text_is_no_citation() -> None:
         "so [1](as we saw)": "so [1] (as we saw)",
         "so 【1】(https://evil.example)": "so [1] (https://evil.example)",
         "so [1, 2](note)": "so [1][2] (note)",
-        "【1】: https://evil.example": "[1] : https://evil.example",
-        "[1]: The first page": "[1]: The first page",
+        "【1】: https://evil.example": "[1] https://evil.example",
+        "[1]: The first page": "[1] The first page",
+        "so [1]: The first page": "so [1]: The first page",
     }.items(),
 )
 def test_a_citation_never_turns_into_a_link_by_what_follows_it(before: str, after: str) -> None:
@@ -303,12 +350,10 @@ def test_text_passes_at_once_and_a_bracket_only_while_it_can_be_a_marker() -> No
     assert joined(stream.feed(".")) == " [1]."
 
 
-def test_a_cited_piece_follows_the_text_that_holds_it() -> None:
+def test_what_was_found_follows_the_text_that_holds_it() -> None:
     pieces = CitationStream(CITABLE).feed("It is so [1], really [9]. ")
     assert pieces == [
-        Text("It is so [1]"),
+        Text("It is so [1], really."),
         Cited(1, 9),
-        Text(", really"),
         Removed("[9]", "not citable", 20, (9,)),
-        Text("."),
     ]

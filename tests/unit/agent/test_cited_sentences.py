@@ -30,7 +30,7 @@ CASES = {
     "> Quoted [1].": [("Quoted [1].", (1,))],
     "| Rome | 2.8 million [1] | 1285 |": [("| Rome | 2.8 million [1] | 1285 |", (1,))],
     "| Rome | 2.8 million [1] | 1285 [2] |": [("2.8 million", (1,)), ("1285", (2,))],
-    "In [2024] `a[1]` and [1](https://example.org).": [],
+    "In [2024] `a[1]` and [#1](https://example.org).": [],
     "Nothing.": [],
     "[1]": [],
     "": [],

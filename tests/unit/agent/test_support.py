@@ -103,6 +103,13 @@ MISSING = {
     'The mayor called it "the best harbour [...] ever had".': [],
     'The mayor called it "the finest harbour we ever had".': [("quote", "the finest harbour we ever had")],
     "The mayor called it „the best  harbour we ever had“.": [],
+    'The mayor called it "the best ... ever had".': [],
+    'The mayor called it "ever had ... the best".': [("quote", "ever had ... the best")],
+    'The mayor called it "The best harbour we ever had."': [],
+    'The mayor called it "the BEST harbour we ever had".': [("quote", "the BEST harbour we ever had")],
+    'The mayor called it "the best harbour we ever ha".': [("quote", "the best harbour we ever ha")],
+    'The mayor called it "a jewel".': [("quote", "a jewel")],
+    "The mayor called it ‘the best harbour we’ve ever had’.": [("quote", "the best harbour we’ve ever had")],
     'A book named "The Best Harbour We Had" tells it.': [],
 }
 
@@ -112,6 +119,14 @@ def test_x5_names_numbers_dates_quotations_and_negations_that_are_not_there_are_
     claim: str, expected: list[tuple[str, str]], page: SourceText
 ) -> None:
     assert missing(claim, page) == expected
+
+
+def test_x5_a_quotation_that_is_altered_by_one_word_is_never_taken_for_what_the_page_says(page: SourceText) -> None:
+    said = "It is the best harbour we ever had".split()
+    for at in range(len(said)):
+        altered = " ".join([*said[:at], "grim", *said[at + 1 :]])
+        assert missing(f'The mayor said: "{altered}".', page) == [("quote", altered)]
+    assert missing(f'The mayor said: "{" ".join(said)}".', page) == []
 
 
 @pytest.mark.parametrize(
@@ -179,8 +194,11 @@ def test_what_is_read_from_a_claim() -> None:
         ((2019, 6, 0),),
     ]
     assert len(negations("It is not so, isn't it, non-stop, never")) == 3
-    assert [d.text for d in quotations('he said "so it is then" of "it" and "The Long Title"')] == ["so it is then"]
-    assert fold_quote("A “b”\n – c") == 'a "b" - c'
+    assert [d.text for d in quotations('he said "so it is then" of "it" and "The Long Title"')] == [
+        "so it is then",
+        "it",
+    ]
+    assert fold_quote("A “b”\n – c") == 'A "b" - c'
 
 
 TEXTS = st.text(alphabet=st.sampled_from('ab1 .,\n"“A’-|*é日?!😀'), max_size=300)

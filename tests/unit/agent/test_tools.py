@@ -1,8 +1,12 @@
 """What the tools tell a model, and what they keep from it."""
 
+import itertools
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from lumina.agent.ports import Found
 from lumina.agent.tools import around, cut
@@ -222,3 +226,42 @@ def test_an_opened_source_is_shown_where_the_question_is_answered():
     assert "needle is blue" in text[start:end]
     assert around("short", "anything", 2000) == (0, 5)
     assert around(text[:-1], "xyzzy", 2000)[0] == 0
+
+
+GRAPHEMES = [
+    "e\u0301",
+    "👩\u200d👩\u200d👧",
+    "🇫🇷",
+    "\u1112\u1161\u11ab",
+    "क\u094dष\u093f",
+    "👍🏽",
+    "☺\ufe0f",
+    "\r\n",
+    "a",
+    " ",
+    "\n",
+    "港",
+]
+
+
+def edges(graphemes: list[str]) -> set[int]:
+    return set(itertools.accumulate(map(len, graphemes), initial=0))
+
+
+@given(st.lists(st.sampled_from(GRAPHEMES), min_size=1, max_size=60), st.integers(20, 60))
+@settings(max_examples=100, deadline=None)
+def test_x7_a_cut_never_splits_what_is_read_as_one_character(graphemes: list[str], limit: int) -> None:
+    text = "".join(graphemes)
+    shown = cut(text, limit)
+    assert len(shown) <= limit
+    assert shown == text or len(shown) - 1 in edges(graphemes)
+    assert set(around(text, "港", limit)) <= edges(graphemes)
+
+
+@given(st.lists(st.sampled_from(["```\n", "~~~~\n", "````py\n", "words of code\n", "more\n"]), max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_x7_a_fence_that_a_cut_leaves_open_is_closed(lines: list[str]) -> None:
+    shown = cut("".join(lines), 60)
+    assert len(shown) <= 60
+    if shown != "".join(lines):
+        assert MarkdownIt("commonmark").render(shown + "\n\nOutside.").endswith("<p>Outside.</p>\n")

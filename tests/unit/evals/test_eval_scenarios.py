@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lumina.evals import poison
+from lumina.agent.citations import CitationStream
+from lumina.evals import citations, poison
 from lumina.evals.baselines import Bm25, best_first, fused, last_messages
 from lumina.evals.measures import common_prefix, paired_difference
 from lumina.evals.reports import Report
@@ -222,3 +223,57 @@ def test_baselines_and_measures_are_what_their_names_say() -> None:
     assert 60 <= difference.low < 90 < difference.high <= 100
     assert common_prefix(b"abcx", b"abcy") == 3
     assert common_prefix(b"", b"a") == 0
+
+
+def test_x4_demand_5_no_answer_made_by_chance_is_resolved_wrongly_in_any_cut(monkeypatch) -> None:
+    monkeypatch.setattr(citations, "MEGABYTES", {4096: 0.2, 4: 0.02})
+    monkeypatch.setattr(citations, "GROWN", (1000, 4000))
+    report = run_scenario("citations", options(limit=60))
+    assert not report.broken
+    assert {t.what: t.measured for t in report.targets if t.must}["wrong resolutions"] == 0
+    assert max(report.figures["growth for four times the text"].values()) < 12
+    ours, twin, _ = rows(report, 1)["an answer, pieces of 4096"]
+    alone = rows(report, 1)["plain words, pieces of 4096"][0]
+    assert 0 < ours < twin
+    assert alone < 60 * ours
+
+
+def test_a_stream_that_is_resolved_wrongly_is_counted(monkeypatch) -> None:
+    monkeypatch.setattr(citations, "CitationStream", lambda citable: CitationStream(frozenset({1})))
+    found = citations.check((1, 0, 3))
+    assert found.wrong > 0
+    assert found.examples
+
+
+def claim_files(tmp_path: Path) -> Path:
+    page = ["(meta data) TITLE: Ostby", "Mara Lindqvist built the harbour of Ostby in 1902.", "Boats may not enter it."]
+    said = {"The harbour of Ostby was built by Mara Lindqvist in 1902.": "supported",
+            "The harbour of Ostby was built by Jon Berg in 1902.": "partially_supported",
+            "Turtles sleep under ice.": "not_supported"}  # fmt: skip
+    lines = [
+        json.dumps({"claim": claim, "evidence": page, "label": label, "supporting_sentences": [[1]]})
+        for claim, label in said.items()
+    ]
+    (tmp_path / "claim_dev.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    heading = "model_name\tdata_source\tknowledge\tmessage\tresponse\tbegin_label"
+    begun = [f"m\twow\tThe koi are orange.\thi\t{said}\t{label}" for said, label in
+             (("The koi are orange.", "Fully attributable"), ("I like blue birds.", "Not attributable"))]  # fmt: skip
+    (tmp_path / "begin_dev_wow.tsv").write_text("\n".join([heading, *begun]), encoding="utf-8")
+    (tmp_path / "claim_test.jsonl").write_text("\n".join(lines), encoding="utf-8")  # kept apart: never read
+    return tmp_path
+
+
+def test_support_tells_carried_claims_from_others_and_reads_development_files_alone(tmp_path: Path) -> None:
+    report = run_scenario("support", options(claim_files(tmp_path)))
+    assert report.data == "development parts of begin wow (2), wice (3) claims"
+    assert rows(report)["wice: supported against not"][0].startswith("1.000")
+    assert rows(report, 1)["wice, partly"][:2] == (100.0, 100.0)
+    shown = rows(report, 2)
+    assert shown["passage holds a gold sentence"] == (100.0, 1)
+    assert shown["other number is caught"] == (100.0, 1)
+    assert shown["inserted not is caught"] == (100.0, 1)
+
+
+def test_support_refuses_a_folder_without_the_sets(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No development file"):
+        run_scenario("support", options(own_file(tmp_path)))
