@@ -176,12 +176,15 @@ def points_back(
     covers = {turn: sum(weights[word] for word in found) / whole for turn, found in held.items() if found}
     if not covers:
         return answer(False, "No older turn holds a word of the question.")
-    turn = max(covers, key=lambda turn: (covers[turn], not turn[0], turn))
-    place = f"turn {turn[1]} of another conversation" if turn[0] else f"turn {turn[1]}"
     nearest = max(near, key=lambda found: _weight(weights, found), default=())
+    # Of the turns that name more of the subject, if there are any: one may hold more of the question by its manner of
+    # asking ("how many", "how long") alone.
+    telling = [turn for turn in covers if not subject.isdisjoint(held[turn].difference(nearest))]
+    turn = max(telling or covers, key=lambda turn: (covers[turn], not turn[0], turn))
+    place = f"turn {turn[1]} of another conversation" if turn[0] else f"turn {turn[1]}"
     best, shown = covers[turn], _weight(weights, nearest) / whole
     told = f"{place} holds {best:.0%} of its rare words, the shown turns and the state {shown:.0%}"
-    if best - shown >= MARGIN and (held[turn] & subject).difference(nearest):
+    if telling and best - shown >= MARGIN:
         return answer(True, f"An older turn fits the question better: {told}.")
     return answer(False, f"No older turn fits the question clearly better: {told}.")
 
@@ -259,7 +262,7 @@ def decide(
     near = [vocabulary(text) for text in (*window, state)]
     weights = _rarity(matches, near[:-1])
     older = _older(passages, before)
-    units = units_of(older, weights, _held(matches, older))
+    units = _said_last(units_of(older, weights, _held(matches, older)))
     pointing = pointing or points_back(question, weights=weights, older=units, near=near)
     if not pointing.fire and not always_small:
         return Recalled(fire=False, extent="none", reason=pointing.reason)
@@ -269,6 +272,14 @@ def decide(
     told = " A small recall is sent all the same." if extent == "small" else ""
     told = " What it asks for is noted, so a small recall is sent." if noted and picks else told
     return Recalled(fire=pointing.fire, extent=extent, reason=pointing.reason + told, picks=picks)
+
+
+def _said_last(units: Sequence[Unit]) -> list[Unit]:
+    """`units` without those that were said again later, word for word: thirty copies of "And how long does that take?"
+    tell no more than one, and what stood beside each of them has little to do with the question."""
+    last = {(unit.passage.part, unit.passage.text.strip().casefold()): unit for unit in units}
+    kept = {id(unit) for unit in last.values()}
+    return [unit for unit in units if id(unit) in kept]
 
 
 def _stands_noted(question: str, state: str, weights: Mapping[str, float], older: Sequence[Unit]) -> bool:
