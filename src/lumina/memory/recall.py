@@ -235,10 +235,10 @@ def _held(matches: WordMatches, passages: Sequence[StoredPassage] = ()) -> dict[
     for word, ids in matches.ids.items():
         for id in ids:
             held[id][word] = 1.0
-    for word in (word for word, ids in matches.ids.items() if len(ids) >= MATCH_CAP):
-        for passage in passages:
-            if word in vocabulary(passage.text):
-                held[passage.id][word] = 1.0
+    capped = [word for word, ids in matches.ids.items() if len(ids) >= MATCH_CAP]
+    for passage in passages if capped else ():
+        said = vocabulary(passage.text)
+        held[passage.id].update((word, 1.0) for word in capped if word in said)
     return held
 
 

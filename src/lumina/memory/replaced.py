@@ -5,8 +5,8 @@ was taken, or repeats its value, and something newer stands now, the passage say
 old value as the current one. It counts whether the entry is the thread's or the profile's, and whether the value stood
 in the question, in the answer, or in an offer that the question accepted.
 
-A value that is repeated must be told from the same letters in another sense. "Oslo" alone says what it is, "2" does not,
-and neither does a value that stands under another key now. Such a one is called replaced only where a word of its
+A value that is repeated must be told from the same letters in another sense. "Oslo" alone says what it is, "2" does
+not, and neither does a value that stands under another key now. Such a one is called replaced only where a word of its
 key's name stands beside it ("2 seats", "a 4 star hotel").
 """
 
@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from lumina.memory.change import Change, Quote, load_changes
-from lumina.memory.evidence import folded, verbatim
+from lumina.memory.evidence import Passage, folded
 from lumina.memory.rendering import ELSEWHERE
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import State
@@ -95,11 +95,18 @@ def _repeated(
     found: dict[int, int] = {}
     for passage in passages if values else ():
         text = folded(passage.text)
+        near = [
+            (key, value, plain, at)
+            for key, value, plain, at in values
+            if plain in text and (at == ELSEWHERE or passage.seq < at)
+        ]
+        said = Passage(passage.text) if near else None
         held = [
             at
-            for key, value, plain, at in values
-            if (at == ELSEWHERE or passage.seq < at) and plain in text and verbatim(value, passage.text)
-            if (len(value) >= TELLING and plain not in standing) or _is_named(key, value, passage.text, standing.get(plain, set()))
+            for key, value, plain, at in near
+            if said and said.find(value)
+            if (len(value) >= TELLING and plain not in standing)
+            or _is_named(key, value, passage.text, standing.get(plain, set()))
         ]
         if held:
             found[passage.id] = max(held)
