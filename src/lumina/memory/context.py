@@ -255,14 +255,18 @@ def _entry_items(inputs: Inputs, material: Material, room: _Room) -> list[Item]:
     limit = min(room.shares.state, room.left)
     chosen: dict[int, Item] = {}
     headed: set[str] = set()
+    sections: set[int] = set()
     left_out: list[str] = []
     for place in sorted(range(len(entries)), key=lambda at: _claim(entries[at], asked, inputs)):
-        item, heading = entry_item(entries[place]), entry_heading(entries[place])
+        item, (section, _) = entry_item(entries[place]), block_place(entries[place])
+        month = entry_heading(entries[place])
+        heading = "" if month in headed else entry_heading(entries[place], first=section not in sections) + "\n"
         tokens = inputs.counter.count(entry_line(item, material) + "\n") + 1
-        tokens += inputs.counter.count(heading + "\n") + 1 if heading not in headed else 0
+        tokens += inputs.counter.count(heading) + 1 if heading else 0
         if tokens <= limit and room.take_line(tokens):
             limit -= tokens
-            headed.add(heading)
+            headed.add(month)
+            sections.add(section)
             chosen[place] = item.model_copy(update={"tokens": tokens})
         else:
             why = "beyond the state's share of the budget"

@@ -23,6 +23,7 @@ QUOTE_MARKS = dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u00b4`\u02bc\u
 )
 DASHES = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
 TYPOGRAPHY = QUOTE_MARKS | DASHES
+ASCII_TYPOGRAPHY = str.maketrans({mark: plain for mark, plain in TYPOGRAPHY.items() if mark.isascii()})
 
 HEAD, TAIL = 16_000, 8_000  # code points of a long text that the delta step is shown: its beginning and its end
 MAX_MARKS = 30  # combining marks taken with one letter; sorting an endless run of them would be quadratic
@@ -103,6 +104,8 @@ def pieces(text: str) -> tuple[str, ...]:
 
 def folded(text: str) -> str:
     """`text` as it is compared."""
+    if text.isascii():  # the same at a tenth of the cost: no letter combines with another
+        return " ".join(text.translate(ASCII_TYPOGRAPHY).casefold().split())
     return "".join(_fold_cluster(text[start:end]) for start, end in _clusters(text)).strip()
 
 

@@ -90,6 +90,7 @@ async def recollect(
         question, passages=[*here, *found.elsewhere], pointing=pointing, always_small=small, similar=similar,
         speakers=speakers, **known,
     )  # fmt: skip
+    recalled = replace(recalled, picks=recall.worth_sending(recalled))
     return await _recollection(store, scope, recalled, f"{recalled.reason} {told}".rstrip(), state, profile, share)
 
 

@@ -23,7 +23,7 @@ EMPTY_EN = """
     opinion prefer mean explain describe say said tell told talk talked speak mention mentioned discuss discussed
     ask asked remember remind know find show give list compare help helpful want need like love try go going get
     got make made take use used come work look see keep let happen happened please continue elaborate clarify
-    summarize repeat time today now
+    summarize repeat time today now usually normally generally typically commonly sometimes always word words
 """
 EMPTY_DE = """
     und oder aber auch noch nur schon mal doch denn wenn weil dass ob als wie was wer wo wann warum wieso welche
@@ -110,6 +110,16 @@ HOW_IT_WAS = re.compile(
     r"\b(?:before|used to|first|initially|original(?:ly)?|old|older|former(?:ly)?|previous(?:ly)?|chang(?:e|ed|es)|"
     r"history|was|were|had|früher|vorher|zuerst|ursprünglich|alte[rnsm]?|war|hatte|avant|ancien(?:ne)?|était|antes|anterior|era)\b"
 )
+# Some ask with a full stop: the first word or the particle at the end says so.
+ASKING_MARKS = ("?", "？", "؟")
+ENDS_TELLING = (".", "!", "。", "！")
+ASKING_ENDS = ("か", "吗", "嗎", "呢")
+ASKING_STARTS = frozenset(
+    """what which who whom whose when where why how is are was were do does did can could will would should has have
+    was welche welcher welches wer wen wem wann wo warum wie ist sind hast haben kannst können
+    que qu quel quelle quels quelles qui quand où pourquoi comment est qué cuál cuáles quién quiénes cuándo dónde cómo
+    هل ما ماذا من متى أين اين لماذا كيف""".split()
+)
 SAID_BY_USER = re.compile(
     rf"\b(?:did|have|had|didn't|haven't) i (?:already |ever )?(?:{SPEAK_EN}|{SPOKE_EN})\b|"
     rf"\bi(?:'ve| have| had)? (?:already |just )?{SPOKE_EN}\b|\b(?:habe|hatte) ich\b|\b(?:ai-je|j'ai|j'avais)\b|"
@@ -175,6 +185,15 @@ def subject_words(question: str) -> list[str]:
 
 def _is_particle(word: str) -> bool:
     return word >= "\u2e80" and (bool(EMPTY_HAN.intersection(word)) or KANA.fullmatch(word) is not None)
+
+
+def only_tells(question: str) -> bool:
+    """Whether the message asks nothing: it ends as a statement does, and nothing in it is marked as a question."""
+    text = question.strip()
+    if not text.endswith(ENDS_TELLING) or any(mark in text for mark in ASKING_MARKS):
+        return False
+    first = re.split(r"[\s'’]", text.lower(), maxsplit=1)[0]
+    return first not in ASKING_STARTS and not text.rstrip("".join(ENDS_TELLING)).endswith(ASKING_ENDS)
 
 
 def asks_how_it_was(question: str) -> bool:

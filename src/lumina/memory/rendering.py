@@ -17,8 +17,8 @@ from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
 from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
 MEASURE = ScriptCounter()  # of a long answer
-# 1: each recalled passage and each entry had its day in its own line. 2: the delta step's receipt did not name its
-# instructions, and the turn stood before the notes.
+# 1: each recalled passage and each entry had its day in its own line. 2: each month of entries named its section again;
+# the delta step's receipt did not name its instructions, and the turn stood before the notes.
 RENDERING = 3
 NO_ANSWER = "(no answer was given)"
 STOPPED = "(stopped here)"
@@ -78,14 +78,14 @@ def block_place(entry: Entry) -> tuple[int, str]:
     return sections.index(True), entry.day
 
 
-def entry_heading(entry: Entry) -> str:
-    """The line under which an entry stands: its section and month."""
+def entry_heading(entry: Entry, *, first: bool = True) -> str:
+    """The line under which an entry stands: its month, in the section's first one after the section's name."""
     section, day = block_place(entry)
-    return _month_heading(SECTIONS[section][2], day)
+    return _month_heading(SECTIONS[section][2] if first or not day else "", day)
 
 
 def _month_heading(section: str, day: str) -> str:
-    return f"{section}, {day[:MONTH]}:" if day else f"{section}:"
+    return ", ".join(part for part in (section, day[:MONTH]) if part) + ":"
 
 
 def noted(entry: Entry) -> Noted:
@@ -170,8 +170,10 @@ def memory_block(receipt: Receipt, material: Material) -> str:
     for about, kind, heading in SECTIONS:
         items = [item for item in shown
                  if item.kind == "entry" and item.about == about and kind in ("", item.entry_kind)]  # fmt: skip
-        section = _entry_lines if receipt.rendering > 1 else _entry_lines_1
-        lines += section(heading, items, material)
+        if receipt.rendering == 1:
+            lines += _entry_lines_1(heading, items, material)
+        else:
+            lines += _entry_lines(heading, items, material, again=receipt.rendering == 2)
     for item in shown:
         if item.kind in ("keys", "not shown", "not noted"):
             lines.append(note_line(item, look_back=receipt.look_back))
@@ -191,16 +193,18 @@ def forges_block(question: str) -> bool:
     return clean(question).lstrip().startswith("<memory")
 
 
-def _entry_lines(section: str, items: Sequence[Item], material: Material) -> list[str]:
-    """A section's entries under their months, as the items come. What was forgotten has no day."""
+def _entry_lines(section: str, items: Sequence[Item], material: Material, *, again: bool) -> list[str]:
+    """A section's entries under their months, as the items come. `again`: each month names the section, not the first
+    alone. What was forgotten has no day."""
     lines: list[str] = []
-    headed = ""
+    month: str | None = None
     for item in items:
         noted = material.entries.get(entry_ref(item))
-        heading = _month_heading(section, noted.day if noted and not item.forgotten else "")
-        if heading != headed and ((noted and not item.forgotten) or not headed):
-            lines.append(heading)
-            headed = heading
+        known = noted is not None and not item.forgotten
+        day = noted.day[:MONTH] if noted and known else ""
+        if month is None or (known and day != month):
+            lines.append(_month_heading(section if again or not lines or not day else "", day))
+            month = day
         lines.append(entry_line(item, material))
     return lines
 

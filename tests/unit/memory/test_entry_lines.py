@@ -31,8 +31,9 @@ HERE = State(about="thread").merge([
            kind="decision", said_by="assistant"),
 ])[0]  # fmt: skip
 NOW = ["About the user, 2026-11:", "- 02 user.name: Ada", "- 03 home.city: York", "- 03 car (decision): sell it",
-       "About the user, 2026-12:", "- 01 diet (corrected): vegan", "Decisions, 2026-11:",
+       "2026-12:", "- 01 diet (corrected): vegan", "Decisions, 2026-11:",
        "- 02 tariff (from an answer): Green 12", "Findings, 2026-11:", "- 02 python: 3.11 [3]"]  # fmt: skip
+SECOND = ["About the user, 2026-12:" if line == "2026-12:" else line for line in NOW]
 FIRST = ["About the user:", "- diet: vegan (corrected 2026-12-01)", "- home.city: York (said 2026-11-03)",
          "- user.name: Ada (said 2026-11-02)", "- car: sell it (decision, said 2026-11-03)", "Decisions:",
          "- tariff: Green 12 (from an answer, 2026-11-02)", "Findings:",
@@ -47,8 +48,10 @@ def shown(rendering: int, items: list[Item]) -> list[str]:
     return message.content.split("\n")[1:-3]
 
 
-def test_the_month_stands_once_above_its_entries_and_the_day_beside_each():
-    assert shown(2, [entry_item(entry) for entry in sorted(ENTRIES, key=block_place)]) == NOW
+def test_the_month_stands_once_above_its_entries_and_the_section_once_above_all():
+    items = [entry_item(entry) for entry in sorted(ENTRIES, key=block_place)]
+    assert shown(3, items) == NOW
+    assert shown(2, items) == SECOND  # CASES M1: every old thread renders the same context
 
 
 def test_entries_of_a_receipt_of_the_first_rendering_are_shown_as_they_were():

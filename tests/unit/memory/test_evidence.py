@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lumina.memory.evidence import HEAD, TAIL, Passage, Shown, normalised, same, sentences, verbatim
+from lumina.memory.evidence import HEAD, TAIL, Passage, Shown, folded, normalised, same, sentences, verbatim
 
 
 @pytest.mark.parametrize(
@@ -88,3 +88,9 @@ def test_time_grows_with_the_length_of_the_text_and_not_with_its_square(piece: s
 
     seconds(1000)
     assert min(seconds(100_000) for _ in range(2)) < 40 * max(min(seconds(12_500) for _ in range(3)), 0.02)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=40))
+def test_text_in_ascii_folds_as_any_other_text(text: str):
+    accent = "\u00e9"  # makes the whole text take the long way
+    assert folded(f"{accent} {text} {accent}") == f"{accent} {folded(text)} {accent}".replace("  ", " ")

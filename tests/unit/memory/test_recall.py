@@ -12,6 +12,7 @@ from lumina.memory.recall import (
     CANDIDATES,
     MATCH_CAP,
     QUERY_WORDS,
+    Extent,
     Pick,
     Recalled,
     candidates,
@@ -19,6 +20,7 @@ from lumina.memory.recall import (
     pick_within,
     query_words,
     rarity,
+    worth_sending,
 )
 from lumina.memory.store import StoredPassage, WordMatches
 
@@ -244,6 +246,37 @@ def test_the_work_does_not_grow_with_the_length_of_the_thread():
 
     seconds(500)
     assert seconds(1_000_000) < 5 * max(seconds(500), 0.005)
+
+
+def test_what_was_said_again_word_for_word_is_recalled_once_and_where_it_was_said_last():
+    early = thread(*[("What does the harbour ferry cost?", f"It costs {n} euros.") for n in (4, 5, 6)])
+    found = early.recall("What does the harbour ferry cost?")
+    assert [pick.passage.seq for pick in found.picks if pick.passage.part == "question"][:1] == [3]
+    assert texts(found).count("What does the harbour ferry cost?") == 1
+
+
+def test_a_turn_that_names_the_subject_opens_the_gate_beside_one_that_shares_the_manner_of_asking():
+    early = thread(("How many miles does it take to matter?", "Many."), ("My hikes were all in Utah.", "Lovely."))
+    assert early.recall("How many hikes did it take?").fire
+
+
+@pytest.mark.parametrize(
+    "message", ["My harbour ferry ticket is lost now.", "Noted: die Fähre im Hafen, harbour ferry!"]
+)
+def test_a_message_that_tells_and_asks_nothing_gets_a_reminder(message: str):
+    found = thread(("The harbour ferry ticket costs 4 euros.", "Good to know.")).recall(message)
+    assert (found.fire, found.extent) == (True, "small")
+    assert "asks nothing" in found.reason
+
+
+@pytest.mark.parametrize("extent", ["full", "small"])
+def test_only_what_comes_near_the_best_passage_is_sent_and_nearer_where_a_reminder_is_enough(extent: Extent):
+    picks = tuple(pick(id, score) for id, score in ((1, 6.0), (2, 4.5), (3, 2.5), (4, 1.0)))
+    found = Recalled(fire=True, extent=extent, reason="", picks=picks)
+    kept = [each.passage.id for each in worth_sending(found)]
+    assert kept == ([1, 2, 3] if extent == "full" else [1, 2])
+    always = Recalled(fire=False, extent="small", reason="", picks=picks)
+    assert len(worth_sending(always)) == 3
 
 
 def pick(id: int, score: float, *, seq: int = 0, part: str = "question", start: int = 0) -> Pick:

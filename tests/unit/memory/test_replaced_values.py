@@ -53,6 +53,29 @@ async def test_a_repeated_value_is_not_old_while_it_stands_under_another_key():
     assert found["I fly from Oslo and live in Oslo."] == 3
 
 
+async def test_a_short_value_is_marked_where_a_word_of_its_key_stands_beside_it():
+    thread = await conversation(
+        ("I want 2 seats.", "Please confirm: 2 seats on a luxury ride.", [("ride.number_of_seats", "2")]),
+        ("Is there one for us?", "There are 2 rides, one with a second row of leather seats.", []),
+        ("It is 4 people, so I want 4 seats.", "4 seats, not 2.", [("ride.number_of_seats", "4")]),
+    )
+    found = await marked(thread, "2", "seat", "ride")
+    assert found["Please confirm: 2 seats on a luxury ride."] == 3
+    assert found["There are 2 rides, one with a second row of leather seats."] == 0
+
+
+async def test_a_value_that_stands_under_another_key_now_is_old_where_the_replaced_key_is_named():
+    thread = await conversation(
+        ("A hotel with 4 stars, and 4 tickets.", "Fine.", [("hotel.stars", "4"), ("tickets", "4")]),
+        ("What is free?", "The Clermont has 4 stars.", []),
+        ("Which show?", "You get 4 tickets for the Babyshower.", []),
+        ("Make it 3 stars.", "Fine.", [("hotel.stars", "3")]),
+    )
+    found = await marked(thread, "4")
+    assert found["The Clermont has 4 stars."] == 4
+    assert found["You get 4 tickets for the Babyshower."] == 0
+
+
 async def test_a_value_of_two_characters_could_be_anything_and_marks_only_its_own_words():
     thread = await conversation(
         ("We are 12 people.", "Fine.", [("party.size", "12")]),

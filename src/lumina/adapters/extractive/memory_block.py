@@ -104,6 +104,8 @@ def _items(inside: str) -> Iterator[tuple[Section, str, str]]:
             yield section, day, f"turn {head.replace(' ', f', {day}, ', 1)}{colon}{text}"
         elif section == "recalled" and is_day(line[-11:-1]):
             day = line[-11:-1]
+        elif section not in ("", "recalled", "sources") and line.endswith(":") and is_day(f"{line[:-1]}-01"):
+            day = line[:-1]  # a further month of the same section
         else:
             name, _, day = line.removesuffix(":").partition(", ")
             section = HEADINGS.get(line) or HEADINGS.get(name, "")
