@@ -35,7 +35,7 @@ test:
 
 # Plain pins, one file an extra, each made under the pins of the one before. `make locks UPGRADE=--upgrade` moves them.
 locks:
-	$(COMPILE) --extra app -o locks/app.txt
+	$(COMPILE) --extra app --extra web -o locks/app.txt
 	$(COMPILE) --extra app --extra test -c locks/app.txt -o locks/test.txt
 	$(COMPILE) --extra app --extra test --extra dev -c locks/test.txt -o locks/dev.txt
 

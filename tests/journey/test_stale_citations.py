@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lumina.agent.prompts import instructions
+from lumina.agent.prompts import Prompts
 
 ROOT = Path(__file__).resolve().parents[2]
 BAD = ("wrong", "stale", "nowhere")
@@ -88,7 +88,7 @@ def test_with_lumina_each_number_means_its_source_or_is_removed_and_reported(hel
 
 def test_the_instructions_show_no_number_that_a_model_could_copy(experiment):
     """An example such as [3] is a citation in view, and passes every check once the thread has three sources."""
-    assert experiment.numbers(instructions("2026-11-30")) == []
+    assert experiment.numbers(Prompts().instructions("2026-11-30")) == []
 
 
 def test_cut_first_and_messages_are_lost_and_pieces_are_left(experiment):
