@@ -20,6 +20,7 @@ from lumina.agent.ports import Failed, Found, Hit, Page, SearchResult, Unread
 from lumina.agent.query_guard import QueryGuard
 from lumina.agent.reading import Wanted, typed_addresses
 from lumina.agent.searching import search_in_turn
+from lumina.agent.storable import storable
 from lumina.agent.toolbox import Result, Tool, refused
 from lumina.agent.turn_log import TurnLog
 from lumina.agent.web_address import WebAddress
@@ -218,13 +219,14 @@ class Tools:
             ))  # fmt: skip
             return {"outcome": "failed", "reason": reason}
         self._ended.add("found")
-        start, end = around(page.text, self._context.question, OPENED)
-        there = WebAddress.of(page.url)
+        stored, there = storable(page.text), WebAddress.of(page.url)
         source = await self._ledger.register(Hit(
-            locator=wanted.locator, url=there.url, title=one_line(page.title, HEADING), host=there.short_host(),
-            depth="page", stored=page.text, start=start, end=end,
+            locator=wanted.locator, url=there.url, title=storable(one_line(page.title, HEADING)),
+            host=there.short_host(), depth="page", stored=stored, start=0, end=len(stored),
         ))  # fmt: skip
-        text = clean(page.text[start:end])
+        whole = clean(stored)
+        start, end = around(whole, self._context.question, OPENED)
+        text = whole[start:end]
         self._shown.add((source.n, text))
         read = self._event(PageRead, n=source.n, characters=end - start, host=source.host)
         await self._log.write(read, self._event(
@@ -235,7 +237,7 @@ class Tools:
             "source": source.n,
             "title": one_line(source.title, TITLE),
             "host": one_line(source.host, TITLE),
-            "shown": _part_shown(start, end, page.text),
+            "shown": _part_shown(start, end, whole),
             "text": text,
         }
 
