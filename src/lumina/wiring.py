@@ -31,6 +31,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo
 
@@ -74,6 +75,7 @@ async def open_agent(
     embedder_url: str = "",
     schema: "Schema | str | os.PathLike[str] | None" = None,
     recall: RecallMode = "when pointed",
+    prompts: str | os.PathLike[str] | None = None,
 ) -> "SearchAgent":
     """An agent on the database (a SQLite file; None keeps everything in memory).
 
@@ -82,14 +84,17 @@ async def open_agent(
     step; by default the extractive one for the extractive model, else the model. `memory=False`: nothing is noted.
     `embedder`: `none`, `minilm`, `minilm:FOLDER`, `openai:MODEL` (at `embedder_url`), or one of your own.
     `schema`: declared keys and what must never be stored, or the path of the TOML file that says so.
-    `recall`: when earlier turns are fetched, as `open_thread` has it.
+    `recall`: when earlier turns are fetched, as `open_thread` has it. `prompts`: the folder with prompts that take the
+    place of Lumina's (UsageError for one that cannot be used).
     """
     from lumina.agent.desk import Desk, Limits
+    from lumina.agent.prompts import own_prompts
     from lumina.agent.search_agent import SearchAgent
     from lumina.stores.opening import open_store
 
     chosen, declared = find_model(model), find_schema(schema)
     vectors = find_embedder(embedder, embedder_url)
+    own = own_prompts(Path(prompts) if prompts is not None else None)
     store = await open_store(database)
     try:
         desk = Desk(
@@ -100,6 +105,7 @@ async def open_agent(
             notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
             embedder=vectors,
+            prompts=own,
         )
         return SearchAgent(desk, zone=zone, clock=clock, memory=memory, schema=declared, recall=recall)
     except BaseException:

@@ -8,46 +8,25 @@ set aside, visibly, and the turn itself is safe. What changed, follow-up questio
 import asyncio
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lumina.agent.desk import Desk
 from lumina.agent.events import Event, FollowUps, Notice, StateChanged, Titled
+from lumina.agent.model_notes import ModelNotes
+from lumina.agent.ports import NoteReply
 from lumina.agent.storable import storable
 from lumina.agent.turn_log import thread_log
 from lumina.memory import noting
-from lumina.memory.delta import DeltaRequest, Refused
+from lumina.memory.delta import Refused
 from lumina.memory.errors import LuminaError, NotFound, ProviderError, UsageError
 from lumina.memory.noting import Noting
 from lumina.memory.state import Outcome
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Turn
 
-if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+__all__ = ["Again", "ModelNotes", "note_turn", "waiting_turns"]
 
 CHANGES = ("new", "replaces", "closes")  # outcomes that a person would call a change
 logger = logging.getLogger(__name__)
-
-
-class ModelNotes:
-    """A language model as the note taker: it is sent the request's messages and answers with JSON text."""
-
-    def __init__(self, model: "Model") -> None:
-        self.name = model.model_name
-        self._model = model
-
-    async def note(self, request: DeltaRequest) -> str:
-        from pydantic_ai.messages import TextPart
-        from pydantic_ai.models import ModelRequestParameters
-
-        from lumina.agent.model_errors import explain
-        from lumina.agent.model_messages import model_messages
-
-        try:
-            response = await self._model.request(model_messages(request.messages), None, ModelRequestParameters())
-        except Exception as error:
-            raise ProviderError(explain(error, self.name), provider=self.name, retry=True) from error
-        return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 
 async def waiting_turns(thread: Thread) -> list[Turn]:
@@ -60,7 +39,8 @@ async def waiting_turns(thread: Thread) -> list[Turn]:
 
 
 async def note_turn(desk: Desk, thread: Thread, turn: Turn) -> Noting | None:
-    """Asks what changed in `turn` and applies it. None when there is nothing to ask, or another process was faster."""
+    """Asks what changed in `turn` and applies it. None when there is nothing to ask (a greeting, thanks), or another
+    process was faster."""
     refused: tuple[Refused, ...] = ()
     pause = desk.limits.note_pause
     while True:
@@ -84,23 +64,28 @@ class Again:
 
 async def _try(desk: Desk, thread: Thread, turn: Turn, refused: tuple[Refused, ...]) -> Noting | Again | None:
     try:
-        request = await thread.delta_request(turn.seq, attempt=turn.attempt, refused=refused)
+        request = await thread.delta_request(
+            turn.seq, attempt=turn.attempt, refused=refused, model=desk.notes.name, instructions=desk.prompts.note
+        )  # fmt: skip
     except LuminaError as error:  # the turn cannot be read: it must not be asked about for ever
         return await _failed(thread, turn, str(error))
     if request is None:
         return None
     try:
         async with asyncio.timeout(desk.limits.one_note):
-            reply = storable(await desk.notes.note(request))
+            answered = await desk.notes.note(request)
     except Exception as error:
         reason = f"{desk.notes.name} did not answer ({type(error).__name__})"
         logger.warning("noting turn %s: %s", turn.seq, reason, exc_info=error)
         return await _failed(thread, turn, str(error) if isinstance(error, ProviderError) else reason)
+    reply = answered if isinstance(answered, NoteReply) else NoteReply(text=answered)
+    if reply.problem:
+        return await _failed(thread, turn, reply.problem)
     now = (await thread.store.turns(thread.scope, [(turn.seq, turn.attempt)])).get((turn.seq, turn.attempt))
     if now is None or now.forgotten or now.number != turn.number:  # another thread may have its name by now
         return None
     try:
-        noted = await thread.apply(reply, seq=turn.seq, attempt=turn.attempt)
+        noted = await thread.apply(storable(reply.text), seq=turn.seq, attempt=turn.attempt)
     except NotFound:
         return None
     except UsageError as error:

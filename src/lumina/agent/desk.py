@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lumina.agent.ports import NoteTaker, SearchProvider
+from lumina.agent.prompts import Prompts
 from lumina.agent.turn_log import Bell
 from lumina.memory.budget import Calibration
 from lumina.memory.embedding import Embedder
@@ -42,3 +43,4 @@ class Desk:
     bell: Bell = field(default_factory=Bell)
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
     embedder: Embedder | None = None
+    prompts: Prompts = field(default_factory=Prompts)

@@ -123,13 +123,37 @@ class PageReader(Protocol):
     async def read(self, url: str) -> Page | Unread: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """What one model call took, as its provider reported it; 0 where it reported nothing. `input` holds what was
+    `cached` (read from the provider's cache) and `cache_written`; `output` holds what was `reasoning`."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    cache_written: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteReply:
+    """A note taker's answer with what it took. `model`: who was asked, as usage names it. `problem`: why `text` is
+    not to be read, for people; it then counts as a try that failed."""
+
+    text: str
+    model: str = ""
+    tokens: Tokens = Tokens()
+    problem: str = ""
+
+
 class NoteTaker(Protocol):
     """Answers the delta step's question: what changed in this turn."""
 
     name: str
 
-    async def note(self, request: DeltaRequest) -> str:
-        """The answer as JSON text (memory.delta.Note). Raises ProviderError when it cannot be had."""
+    async def note(self, request: DeltaRequest) -> str | NoteReply:
+        """The answer as JSON text (memory.delta.Note), alone where no model took anything for it. Raises ProviderError
+        when it cannot be had."""
         ...
 
 

@@ -15,7 +15,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from lumina.agent import prompts
 from lumina.agent.delta_step import note_turn, waiting_turns
 from lumina.agent.desk import Desk
 from lumina.agent.events import AnyEvent
@@ -139,7 +138,7 @@ class SearchAgent:
         With `instead_of`, a seq, it is the next attempt of that turn: what stood there and after is superseded, and
         stays to be shown. NotFound when no live turn has that seq. `temporary` as in `thread`.
         """
-        instructions = prompts.instructions(self.today())
+        instructions = self.desk.prompts.instructions(self.today())
         check_question(question, instructions, budget, self.desk.calibration.counter)
         thread = await self.thread(scope, temporary=temporary)
         begun: asyncio.Future[tuple[Turn, bool]] = asyncio.get_running_loop().create_future()

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from lumina.cli import transfer_commands
 from lumina.cli.eval_commands import evaluate
 from lumina.cli.forget_commands import forget
+from lumina.cli.prompt_commands import prompts
 from lumina.cli.reindex_commands import register_reindex
 from lumina.cli.state_commands import state
 from lumina.memory.errors import LuminaError, UsageError
@@ -22,7 +23,7 @@ from lumina.memory.errors import LuminaError, UsageError
 WrongCall = typer.BadParameter.__mro__[1]  # click's UsageError; Typer may bring a click of its own
 LARGEST = 10_000_000  # for numbers that a person types
 
-ORDER = "ask chat docs threads show state forget export import reindex eval".split()
+ORDER = "ask chat docs threads show state forget prompts export import reindex eval".split()
 
 
 class InOrder(TyperGroup):
@@ -44,6 +45,7 @@ docs = typer.Typer(help="The documents that answers are quoted from.", no_args_i
 app.add_typer(docs, name="docs")
 app.add_typer(state, name="state")
 app.add_typer(forget, name="forget")
+app.add_typer(prompts, name="prompts")
 
 ThreadOption = Annotated[
     str, typer.Option("--thread", "-t", metavar="NAME", help="The conversation to go on with. A new name begins one.")

@@ -30,7 +30,7 @@ async def agent_at(chosen: Settings, model: str = "") -> "SearchAgent":
     return await open_agent(
         database=chosen.database, model=model or chosen.model, search=chosen.search,
         memory=chosen.memory == "on", zone=chosen.zone, embedder=chosen.embedder, embedder_url=chosen.embedder_url,
-        schema=chosen.schema_path, recall=chosen.recall,
+        schema=chosen.schema_path, recall=chosen.recall, prompts=chosen.home / "prompts",
     )  # fmt: skip
 
 

@@ -50,6 +50,8 @@ WHY_NOTING = {
     "turn": "the turn before it, which may be answered or confirmed",
     "turn noted": "the turn that this is about",
     "refused": "so that it is not tried again",
+    "instructions": "always sent",
+    "schema": "the keys that were declared",
 }
 
 
@@ -149,12 +151,16 @@ def what(item: Item) -> str:
             return f"turn {item.seq}"
         case "refused":
             return f"{item.key}: refused before ({item.text})"
+        case "schema":
+            return "declared keys"
         case "instructions" | "question":
             return item.kind
 
 
 def verdict(call: Shown) -> str:
     """Whether rendering again gave what was sent."""
+    if call.receipt.skipped:
+        return f"No model was asked: {call.receipt.skipped}."
     if call.same is None or call.forgotten:
         many = "part was" if call.forgotten == 1 else "parts were"
         return f"{call.forgotten} {many} forgotten since; the rest is as it was sent."

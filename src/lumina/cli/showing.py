@@ -96,7 +96,8 @@ def show_turn(name: str, turn: int, call: int, *, text: bool, as_json: bool, att
 
 
 def _print_text(calls: list[Shown], account: Account) -> None:
-    """Byte for byte in a pipe; made harmless on a terminal."""
+    """Byte for byte in a pipe; made harmless on a terminal. What was not asked was not sent."""
+    calls = [shown for shown in calls if not shown.receipt.skipped]
     for shown in calls:
         if len(calls) > 1:
             note(f"call {shown.call} of {len(account.calls)} ({shown.receipt.purpose}); alone: --call {shown.call}")

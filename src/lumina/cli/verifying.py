@@ -31,7 +31,7 @@ def verify_turns(name: str, turn: int, *, as_json: bool, rebuild: bool = False) 
             seqs = [turn] if turn else range(1, info.turns + 1)
             for seq in seqs:
                 rows, problem = await _verified(thread, seq)
-                calls += len(rows)
+                calls += sum(not row.receipt.skipped for row in rows)
                 bad += bool(problem)
                 forgotten += sum(row.forgotten for row in rows)
                 if as_json:

@@ -106,14 +106,20 @@ class NotedThread:
         )  # fmt: skip
 
     async def delta_request(
-        self, seq: int = 0, *, attempt: int = 0, refused: Sequence[Refused] = ()
-    ) -> DeltaRequest | None:
+        self, seq: int = 0, *, attempt: int = 0, refused: Sequence[Refused] = (), instructions: str = "",
+        model: str = "",
+    ) -> DeltaRequest | None:  # fmt: skip
         """The question what changed in turn `seq` (0: the oldest turn that nobody was asked about), for any model.
         None when nothing waits, or nothing is remembered. `refused`: what a first reply got wrong (`Noting.again`).
-        `attempt` (0: the live one) asks only while that attempt is live."""
+        `attempt` (0: the live one) asks only while that attempt is live. A turn that says nothing ("thanks!") is not
+        asked about; it is settled, and its receipt says why. `instructions` takes the place of Lumina's own, `model` is
+        who will be asked; both go to the receipt."""
         if not self.remembers:
             return None
-        return await noting.ask(self.store, self.scope, seq=seq, attempt=attempt, refused=refused, schema=self.schema)
+        return await noting.ask(
+            self.store, self.scope, seq=seq, attempt=attempt, refused=refused, model=model, instructions=instructions,
+            schema=self.schema,
+        )  # fmt: skip
 
     async def apply(self, reply: str | Mapping[str, Any], *, seq: int = 0, attempt: int = 0) -> noting.Noting:
         """Takes a model's reply to `delta_request` for turn `seq` (0: the oldest that waits), checks it and folds it

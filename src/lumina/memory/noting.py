@@ -22,6 +22,8 @@ from lumina.memory.delta import (
     parse_note,
 )
 from lumina.memory.errors import LuminaError, NotFound, StoreError, UsageError
+from lumina.memory.note import system_text
+from lumina.memory.nothing_said import why_not_asked
 from lumina.memory.receipt import Item, Receipt, digest
 from lumina.memory.rendering import RENDERING, entry_item
 from lumina.memory.schema import NOTHING_DECLARED, Schema
@@ -125,38 +127,72 @@ def _check_seq(seq: object) -> None:
 
 async def ask(
     store: Store, scope: ThreadScope, *, seq: int = 0, attempt: int = 0, refused: Sequence[Refused] = (),
-    model: str = "", schema: Schema = NOTHING_DECLARED,
+    model: str = "", instructions: str = "", schema: Schema = NOTHING_DECLARED,
 ) -> DeltaRequest | None:  # fmt: skip
-    """The question about the turn `seq`, or the oldest one that waits; None when none does. Its receipt is kept."""
-    job = await _job(store, scope, seq, "waiting", attempt)
-    if job is None:
-        return None
-    turn, previous = await _turns(store, scope, job)
+    """The question about the turn `seq`, or the oldest one that waits; None when none does. Its receipt is kept.
+
+    A turn that says nothing (`lumina.memory.nothing_said`) is not asked about: an empty delta is applied, and a
+    receipt says why. `instructions` takes the place of the built-in prompt.
+    """
+    while job := await _job(store, scope, seq, "waiting", attempt):
+        turn, previous = await _turns(store, scope, job)
+        reason = "" if job.tries or refused else why_not_asked(turn, previous)
+        if not reason:
+            return await _ask(
+                store, scope, turn, previous, refused=refused, model=model, instructions=instructions, schema=schema
+            )
+        await _skip(store, scope, job, turn, reason, schema)
+        if seq:
+            break
+    return None
+
+
+async def _ask(
+    store: Store, scope: ThreadScope, turn: Turn, previous: Turn | None, *, refused: Sequence[Refused], model: str,
+    instructions: str, schema: Schema,
+) -> DeltaRequest:  # fmt: skip
     info = await store.thread_info(scope)
     state, wanted = (await load_state(store, scope)).state, not info.title
     profile = State(about="subject") if info.temporary else (await load_profile(store, scope.of_subject)).state
+    system = system_text(instructions, declares=schema.declares)
     request = delta_request(
         turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources, title_wanted=wanted,
-        refused=refused, schema=schema,
+        refused=refused, schema=schema, system=system,
     )  # fmt: skip
-    earlier = await store.receipts(scope, turn.seq, turn.attempt)
-    items = [Item(kind="turn noted", seq=turn.seq, attempt=turn.attempt)]
-    if schema.declares:  # what the model was told of it can be shown again, whatever becomes of the file
-        told = await store.put_text(scope.of_subject, schema.to_json())
-        items.insert(0, Item(kind="instructions", digest=told))
+    # What the model was told can be shown again, whatever becomes of the files.
+    items = [Item(kind="instructions", digest=await store.put_text(scope.of_subject, system))]
+    if schema.declares:
+        items.append(Item(kind="schema", digest=await store.put_text(scope.of_subject, schema.to_json())))
+    items.append(Item(kind="turn noted", seq=turn.seq, attempt=turn.attempt))
     if previous is not None:
         items.append(Item(kind="turn", seq=previous.seq, attempt=previous.attempt))
     items += [entry_item(entry) for entry in (*profile.current(), *state.current())]
     items += [Item(kind="refused", said_by=each.op, key=each.key, text=each.reason) for each in refused]
-    receipt = Receipt(
-        rendering=RENDERING, purpose="delta", call=max((row.call for row in earlier), default=0) + 1, model=model,
-        day=turn.day, title_wanted=wanted, items=tuple(items), sent=digest(request.messages),
-    )  # fmt: skip
+    await _put_receipt(store, scope, turn, Receipt(
+        rendering=RENDERING, purpose="delta", model=model, day=turn.day, title_wanted=wanted, items=tuple(items),
+        sent=digest(request.messages),
+    ))  # fmt: skip
+    return request
+
+
+async def _put_receipt(store: Store, scope: ThreadScope, turn: Turn, receipt: Receipt) -> None:
+    """Keeps it as the next call of the turn."""
+    earlier = await store.receipts(scope, turn.seq, turn.attempt)
+    receipt = receipt.model_copy(update={"call": max((row.call for row in earlier), default=0) + 1})
     await store.put_receipt(
         scope,
         StoredReceipt(seq=turn.seq, attempt=turn.attempt, call=receipt.call, purpose="delta", body=receipt.to_json()),
     )
-    return request
+
+
+async def _skip(store: Store, scope: ThreadScope, job: DeltaJob, turn: Turn, reason: str, schema: Schema) -> None:
+    """Settles a turn without asking. Should the process end before, the next one comes here again."""
+    noted = Item(kind="turn noted", seq=turn.seq, attempt=turn.attempt, included=False, reason=reason)
+    await _put_receipt(
+        store, scope, turn,
+        Receipt(rendering=RENDERING, purpose="delta", day=turn.day, skipped=reason, items=(noted,)),
+    )  # fmt: skip
+    await _apply(store, scope, job, "{}", schema)
 
 
 async def take(

@@ -18,7 +18,7 @@ from lumina.memory.turns import Message
 
 ItemKind = Literal[
     "instructions", "turn", "entry", "keys", "not shown", "not noted", "recalled", "source", "question", "tool call",
-    "turn noted", "refused",
+    "turn noted", "refused", "schema",
 ]  # fmt: skip
 Form = Literal["whole", "short", "without tools"]
 
@@ -36,6 +36,7 @@ PART: dict[ItemKind, str] = {
     "tool call": "tools",
     "turn noted": "question",
     "refused": "question",
+    "schema": "instructions",
 }
 
 
@@ -44,9 +45,10 @@ class Item(BaseModel):
 
     turn: seq, attempt, form. entry: about, number, attempt (0: the first), correction, entry_kind, said_by, key. keys:
     keys. recalled: seq, attempt, part, start, end, replaced_at (-1: a turn of another thread), thread (another one of
-    the subject's; "" for this one). source: n, text (its name as shown). instructions: digest. not shown: end (the last
-    such turn). not noted: text (ranges of seqs). tool call: index. turn noted: seq, attempt (the turn a delta step is
-    about). refused: said_by (the operation), key, text (the reason that a second delta call was told).
+    the subject's; "" for this one). source: n, text (its name as shown). instructions, schema: digest of the text
+    (schema: what was declared, in a delta step). not shown: end (the last such turn). not noted: text (ranges of seqs).
+    tool call: index. turn noted: seq, attempt (the turn a delta step is about). refused: said_by (the operation), key,
+    text (the reason that a second delta call was told).
     `forgotten`: the day on which what it shows, or a part of it, was forgotten; names and texts are then gone from it.
     """
 
@@ -82,7 +84,8 @@ class Receipt(BaseModel):
 
     `call` counts from 1 within the turn. A later call of the tool loop has `base` = 1: it was sent what call 1 was,
     followed by its own items. `budget` and `tokens` are in tokens of `counter`. `memory_id` is the name in the memory
-    block's tags. `sent` is the SHA-256 (hex) of the rendering, "" once a part of it was forgotten.
+    block's tags. `sent` is the SHA-256 (hex) of the rendering, "" once a part of it was forgotten. `skipped` says why
+    no model was asked; there was no call then, and nothing was sent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -105,6 +108,7 @@ class Receipt(BaseModel):
     items: tuple[Item, ...] = ()
     title_wanted: bool = False
     sent: str = ""
+    skipped: str = ""
 
     @property
     def tokens(self) -> dict[str, int]:

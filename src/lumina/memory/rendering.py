@@ -17,7 +17,9 @@ from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
 from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
 MEASURE = ScriptCounter()  # of a long answer
-RENDERING = 2  # 1: each recalled passage and each entry had its day in its own line
+# 1: each recalled passage and each entry had its day in its own line. 2: the delta step's receipt did not name its
+# instructions, and the turn stood before the notes.
+RENDERING = 3
 NO_ANSWER = "(no answer was given)"
 STOPPED = "(stopped here)"
 TITLE_LIMIT = 80  # characters of a source's title and host
@@ -101,6 +103,7 @@ class Material:
     names: Mapping[int, SourceName] = field(default_factory=dict)
     tool_messages: Mapping[int, tuple[Message, ...]] = field(default_factory=dict)
     elsewhere: Mapping[tuple[str, int, int], Turn] = field(default_factory=dict)  # of other threads, by its name too
+    schema: str = ""  # what was declared, in a delta step
 
 
 def render(receipt: Receipt, material: Material) -> tuple[Message, ...]:

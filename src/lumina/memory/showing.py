@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from lumina.memory.change import Change, load_changes
 from lumina.memory.delta import Refused, delta_request
@@ -31,7 +32,8 @@ from lumina.memory.turns import Message, Turn
 class Shown:
     """One model call of a turn as it was: `same` says whether rendering it again gave the very bytes that were sent.
 
-    `forgotten` counts parts that were forgotten since; then there is nothing to compare with and `same` is None.
+    `forgotten` counts parts that were forgotten since; then there is nothing to compare with and `same` is None. So it
+    is where the receipt says that no model was asked (`skipped`): there are no messages then.
     """
 
     seq: int
@@ -79,7 +81,7 @@ async def show_call(store: Store, scope: ThreadScope, row: StoredReceipt, rows: 
     changes = await _changes(store, scope, whole)
     material = await material_of(store, scope, whole, turn, changes)
     if row.purpose == "delta":
-        messages = _delta_messages(whole, material, turn, changes)
+        messages = () if receipt.skipped else _delta_messages(whole, material, turn, changes)
     else:
         messages = render(whole, material)
     forgotten = sum(1 for item in whole.items if item.included and _is_forgotten(item, material))
@@ -109,10 +111,10 @@ async def material_of(
     keys = {(item.seq, item.attempt) for item in receipt.items if item.kind in ("turn", "recalled") and not item.thread}
     numbers = sorted({item.n for item in receipt.items if item.kind == "source"})
     records = await store.tool_calls(scope, turn.seq, turn.attempt)
-    prompt = next((item.digest for item in receipt.items if item.kind == "instructions"), "")
     return Material(
         question=turn.question,
-        instructions=await _instructions(store, scope, prompt) if prompt else "",
+        instructions=await _text(store, scope, receipt, "instructions"),
+        schema=await _text(store, scope, receipt, "schema"),
         turns=await store.turns(scope, sorted(keys)) if keys else {},
         entries={ref: _noted(change) for ref, change in changes.items()},
         names={name.n: name for name in await store.source_names(scope, numbers)} if numbers else {},
@@ -123,10 +125,11 @@ async def material_of(
     )
 
 
-async def _instructions(store: Store, scope: ThreadScope, digest: str) -> str:
-    """A text that only a thread which was forgotten still named is gone with it."""
+async def _text(store: Store, scope: ThreadScope, receipt: Receipt, kind: Literal["instructions", "schema"]) -> str:
+    """The text that an item names. One that only a thread which was forgotten still named is gone with it."""
+    named = next((item.digest for item in receipt.items if item.kind == kind), "")
     try:
-        return await store.text(scope.of_subject, digest)
+        return await store.text(scope.of_subject, named) if named else ""
     except NotFound:
         return FORGOTTEN
 
@@ -170,6 +173,8 @@ def _delta_messages(
         for item in receipt.items
         if item.kind == "refused"
     ]
+    first = receipt.rendering < 3  # what stands under "instructions" was the schema then
+    declared = material.instructions if first else material.schema
     return delta_request(
         turn,
         state=State().merge(changes.values())[0],
@@ -178,7 +183,9 @@ def _delta_messages(
         read_sources=turn.read_sources,
         title_wanted=receipt.title_wanted,
         refused=refused,
-        schema=Schema.from_json(material.instructions) if material.instructions else None,
+        schema=Schema.from_json(declared) if declared not in ("", FORGOTTEN) else None,
+        system="" if first else material.instructions,
+        layout="turn first" if first else "notes first",
     ).messages
 
 
@@ -192,6 +199,6 @@ def _is_forgotten(item: Item, material: Material) -> bool:
     if item.kind in ("turn", "recalled"):
         turn = recalled_turn(item, material)
         return turn is None or bool(turn.forgotten)
-    if item.kind == "instructions":
-        return material.instructions == FORGOTTEN
+    if item.kind in ("instructions", "schema"):
+        return (material.instructions if item.kind == "instructions" else material.schema) == FORGOTTEN
     return item.kind == "entry" and entry_ref(item) not in material.entries

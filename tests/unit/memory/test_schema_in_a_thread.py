@@ -74,7 +74,7 @@ async def test_it_is_refused_in_a_delta_and_the_reply_is_kept_masked(thread):
 
 
 async def test_the_model_is_told_what_is_declared_and_that_can_be_shown_again(thread):
-    request, _ = await told(thread, "hello")
+    request, _ = await told(thread, "hello from York")
     system, user = (message.content for message in request.messages)
     assert '"declared_keys"' in system
     for words in ('"account.status"', "one of: open, closed", "usable?", "a number such as 1200.5", '"refused"'):
@@ -133,7 +133,7 @@ async def test_declared_keys_come_before_other_facts_when_there_is_little_room()
 
 
 async def test_a_correction_is_held_to_the_schema_too(thread):
-    await told(thread, "hello")
+    await told(thread, "hello from York")
     for call, why in (
         (("set", "diet", "vegan"), "not declared"), (("set", "account.status", "gone"), "one of: open, closed"),
         (("set", "notes.a", f"card {CARD}"), "never stored"), (("set", "plan.seats", "many"), "a number"),
