@@ -57,6 +57,18 @@ class Settings(BaseSettings):
         description="Where to look: names separated by commas; the next is asked when one fails or is empty.",
         json_schema_extra={"allowed": "docs (local documents)"},
     )
+    web_allow: str = Field(
+        default="",
+        description=(
+            "What of your own network may be read as a web page, beside public addresses. Any page may then lead Lumina"
+            " there, so name hosts rather than networks."
+        ),
+        json_schema_extra={
+            "allowed": "hosts (`wiki.lan`), hosts with a port (`wiki.lan:8090`), IP addresses and networks"
+            " (`10.1.2.0/24`), separated by commas",
+            "default": "none: public addresses only",
+        },
+    )
     embedder: str = Field(
         default="none",
         description="Who makes vectors, so that recall finds by meaning too. `none`: by words alone.",
@@ -126,6 +138,18 @@ class Settings(BaseSettings):
         if not all(names):
             raise ValueError("a name is missing beside a comma")
         return ",".join(names)
+
+    @field_validator("web_allow")
+    @classmethod
+    def _web_allow(cls, value: str) -> str:
+        if value:
+            from lumina.adapters.net.reach import Allowed
+
+            try:
+                Allowed.of(value)
+            except UsageError as error:
+                raise ValueError(str(error).rstrip(".")) from None
+        return value
 
     @field_validator("embedder")
     @classmethod

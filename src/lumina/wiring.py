@@ -185,16 +185,18 @@ def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None
     if kind == "openai" and rest:
         try:
             from lumina.adapters.embedders.openai_compatible import OPENAI, OpenAICompatible
+            from lumina.adapters.net.doors import configured_door
         except ImportError as error:
             raise UsageError(
-                f"The embedder {embedder} needs the package httpx2, which is not installed: "
+                f"The embedder {embedder} needs a package that is not installed ({error.name}): "
                 "pip install 'lumina-search[app]'."
             ) from error
         model, slash, width = rest.rpartition("/")
         if not (slash and width.isascii() and width.isdigit() and len(width) < 6):
             model, width = rest, "0"  # a model's name may have a slash in it
         return OpenAICompatible(
-            model=model, width=int(width), url=url or OPENAI, key=os.environ.get("OPENAI_API_KEY", "")
+            door=configured_door(url or OPENAI), model=model, width=int(width), url=url or OPENAI,
+            key=os.environ.get("OPENAI_API_KEY", ""),
         )  # fmt: skip
     raise UsageError(f"{embedder!r} is not an embedder. There are: none, minilm, minilm:FOLDER, openai:MODEL.")
 

@@ -53,6 +53,7 @@ def test_a_relative_database_lies_in_the_data_folder_and_an_absolute_one_where_i
 @pytest.mark.parametrize(
     ("setting", "value", "allowed"),
     [
+        ("LUMINA_WEB_ALLOW", "10.1.2.3/24", "hosts"),
         ("LUMINA_MEMORY", "maybe", "on, off"),
         ("LUMINA_TIMEZONE", "Mars/Olympus", "IANA name"),
         ("LUMINA_TIMEZONE", "../zone", "IANA name"),

@@ -12,10 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx2
-
+from lumina.agent.ports import Answered, Door
 from lumina.memory.embedding import EmbedderError, Kind, Vector, checked
-from lumina.memory.errors import UsageError
+from lumina.memory.errors import ProviderError, UsageError
 
 OPENAI = "https://api.openai.com/v1"
 # Own dimensions of OpenAI's models (its reference of embedding models); of others the caller says them.
@@ -39,16 +38,17 @@ SAID = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAICompatible:
-    """An `Embedder`. `url` is the base, up to and with its version. `width` is the number of dimensions: it need not be
-    given for OpenAI's own models; a smaller one is asked of those that can give it. `timeout` in seconds, for one try.
+    """An `Embedder`. `door` leads to the host of `url`, which is the base, up to and with its version. `width` is the
+    number of dimensions: it need not be given for OpenAI's own models; a smaller one is asked of those that can give
+    it. `timeout` in seconds, for one try.
     """
 
+    door: Door = field(repr=False)
     model: str
     url: str = OPENAI
     key: str = field(default="", repr=False)
     width: int = 0
     timeout: float = 30.0
-    transport: httpx2.AsyncBaseTransport | None = field(default=None, repr=False)  # of tests
     pause: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
 
     def __post_init__(self) -> None:
@@ -74,20 +74,18 @@ class OpenAICompatible:
     async def embed(self, texts: Sequence[str], *, kind: Kind) -> list[Vector]:
         """One vector a text, in order. A question and a passage are embedded alike."""
         found: list[Vector] = []
-        headers = {"authorization": f"Bearer {self.key}"} if self.key else {}
-        async with httpx2.AsyncClient(transport=self.transport, timeout=self.timeout, headers=headers) as client:
-            for at in range(0, len(texts), AT_ONCE):
-                found += await self._some(client, [_sendable(text) for text in texts[at : at + AT_ONCE]])
+        for at in range(0, len(texts), AT_ONCE):
+            found += await self._some([_sendable(text) for text in texts[at : at + AT_ONCE]])
         return found
 
-    async def _some(self, client: httpx2.AsyncClient, texts: list[str]) -> list[Vector]:
+    async def _some(self, texts: list[str]) -> list[Vector]:
         body: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
         if self.width and self.width != OWN.get(self.model) and self.model.startswith(SHORTENED):
             body["dimensions"] = self.width
         wait = PAUSE
         for left in reversed(range(TRIES)):
             try:
-                return self._read(await self._post(client, body, len(texts)), len(texts))
+                return self._read(await self._post(body, len(texts)), len(texts))
             except _Passing as error:
                 if not left:
                     raise self._error(f"{error}, {TRIES} times", retry=True) from None
@@ -95,31 +93,25 @@ class OpenAICompatible:
                 wait *= 2
         raise AssertionError("the last try either gave vectors or raised")
 
-    async def _post(self, client: httpx2.AsyncClient, body: dict[str, Any], count: int) -> bytes:
-        most = SPARE + count * self.dimensions * BYTES_A_NUMBER
+    async def _post(self, body: dict[str, Any], count: int) -> bytes:
         try:
-            async with (
-                asyncio.timeout(self.timeout),
-                client.stream("POST", f"{self.url.rstrip('/')}/embeddings", json=body) as answer,
-            ):
-                if answer.status_code != 200:
-                    self._refuse(answer)
-                parts: list[bytes] = []
-                async for part in answer.aiter_bytes():
-                    parts.append(part)
-                    most -= len(part)
-                    if most < 0:
-                        raise self._error("answered more than vectors could be", retry=False)
-                return b"".join(parts)
-        except (TimeoutError, httpx2.TimeoutException):
-            raise _Passing("did not answer in time") from None
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol):
-            raise self._error("is not at a usable address", retry=False) from None
-        except httpx2.HTTPError:
-            raise _Passing("could not be reached, or broke off") from None
+            answer = await self.door.send(
+                "POST", f"{self.url.rstrip('/')}/embeddings", json=body, seconds=self.timeout,
+                headers={"authorization": f"Bearer {self.key}"} if self.key else {},
+                limit=SPARE + count * self.dimensions * BYTES_A_NUMBER,
+            )  # fmt: skip
+        except ProviderError as error:
+            if error.retry:
+                raise _Passing(f"gave no answer ({str(error).rstrip('.')})") from None
+            raise self._error(f"cannot be asked ({str(error).rstrip('.')})", retry=False) from None
+        if answer.status != 200:
+            self._refuse(answer)
+        if answer.cut:
+            raise self._error("answered more than vectors could be", retry=False)
+        return answer.body
 
-    def _refuse(self, answer: httpx2.Response) -> None:
-        status = answer.status_code
+    def _refuse(self, answer: Answered) -> None:
+        status = answer.status
         if status in PASSING:
             raise _Passing(f"is overloaded or takes no more requests ({status})", after=_seconds(answer))
         said = SAID.get(status, "sent us elsewhere" if 300 <= status < 400 else "refused the request")
@@ -149,7 +141,7 @@ class _Passing(Exception):
         self.after = after
 
 
-def _seconds(answer: httpx2.Response) -> float | None:
+def _seconds(answer: Answered) -> float | None:
     """Retry-After in seconds; one that is a date, or no number, says nothing."""
     said = answer.headers.get("retry-after", "").strip()
     return float(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
