@@ -29,7 +29,7 @@ from pydantic_ai.usage import RequestUsage
 from lumina.agent.desk import Limits
 from lumina.agent.draft import Draft
 from lumina.agent.model_messages import model_messages
-from lumina.agent.storable import storable
+from lumina.agent.storable import inert_json, plain_name, storable
 from lumina.agent.toolbox import Toolbox
 from lumina.memory.context import Context, continued
 from lumina.memory.masking import Masks
@@ -37,6 +37,7 @@ from lumina.memory.receipt import Item
 from lumina.memory.rendering import tool_messages
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Message, ToolCall, Turn
+from lumina.memory.visible_text import clean_answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class Loop:
         for call in range(1, self._limits.model_calls + 1):
             last = call == self._limits.model_calls
             response = await self._ask(sent.messages, may_call=not last)
-            said = await self._draft.end_part()
+            said = clean_answer(await self._draft.end_part())  # it is sent again with the calls' results
             if isinstance(response, Outcome):
                 return response
             calls = asked_for(response, self._thread.schema.masks)
@@ -171,9 +172,11 @@ def asked_for(response: ModelResponse, masks: Masks) -> list[ToolCall]:
     """The calls as they are kept, carried out and shown to the model again."""
     return [
         ToolCall(
-            id=storable(part.tool_call_id),
-            name=storable(part.tool_name),
-            arguments=masks.json_text(storable(part.args if isinstance(part.args, str) else part.args_as_json_str())),
+            id=plain_name(part.tool_call_id),
+            name=plain_name(part.tool_name) or "unnamed",
+            arguments=inert_json(
+                masks.json_text(storable(part.args if isinstance(part.args, str) else part.args_as_json_str()))
+            ),
         )
         for part in response.tool_calls
     ]
