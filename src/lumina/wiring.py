@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from lumina.adapters.documents.library import Library
+    from lumina.adapters.net.doors import Doors
+    from lumina.adapters.pages.reader import WebPageReader
     from lumina.agent.desk import Limits
     from lumina.agent.ports import DocumentStore, NoteTaker, SearchProvider
     from lumina.agent.search_agent import SearchAgent
@@ -199,6 +201,22 @@ def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None
             key=os.environ.get("OPENAI_API_KEY", ""),
         )  # fmt: skip
     raise UsageError(f"{embedder!r} is not an embedder. There are: none, minilm, minilm:FOLDER, openai:MODEL.")
+
+
+def open_doors(web_allow: str = "") -> "Doors":
+    """The ways out of one agent: `.web` for pages, `.configured(origin)` for one place, `.client(base_url)` for a
+    vendor's SDK. `web_allow` as LUMINA_WEB_ALLOW. Close them with the agent: `aclose` in Desk.closing."""
+    from lumina.adapters.net.doors import Doors
+    from lumina.adapters.net.reach import Allowed
+
+    return Doors(allowed=Allowed.of(web_allow))
+
+
+def page_reader(doors: "Doors") -> "WebPageReader":
+    """Who reads pages of the web for an agent. To be closed as well."""
+    from lumina.adapters.pages.reader import WebPageReader
+
+    return WebPageReader(doors.web)
 
 
 class Threads:

@@ -7,12 +7,12 @@ A test of the memory's reports says `test_demand_7_...` or "DEMAND Memory 7"; in
 import ast
 import re
 
-CASES = {"D4", "D5", "D9", "D10", "D11", "C5", "C7", "A2", "R1", "M1"}
+CASES = {"D4", "D5", "D9", "D10", "D11", "C5", "C7", "A2", "R1", "M1", "N1", "N2", "N3", "N4", "N5", "N6"}
 REPORTS = set(range(1, 37)) - {
     29,  # two servers of the MCP on one memory: there is no such server yet; two processes on one file are C5
 }
 
-NAMED = re.compile(r"_([a-z]\d{1,2})(?=_)")
+NAMED = re.compile(r"_([a-zA-Z]\d{1,2})(?=_)")
 CASE = re.compile(r"(?:CASES?|[Cc]ases?) ((?:[A-Z]\d{1,2}(?:, | and )?)+)")
 REPORT = re.compile(r"DEMAND \"?Memory\"? ((?:\d{1,2}(?:-\d{1,2})?(?:, | and )?)+)")
 REPORT_NAMED = re.compile(r"^test_demand((?:_\d{1,2})+)_")

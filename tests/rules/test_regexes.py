@@ -146,7 +146,7 @@ def assert_linear(pattern: re.Pattern) -> None:
         start = size
 
 
-def test_every_pattern_is_linear_up_to_a_megabyte(source) -> None:
+def test_N6_every_pattern_is_linear_up_to_a_megabyte(source) -> None:
     found = {
         (pattern.pattern, pattern.flags): pattern for _, pattern in patterns(source) if isinstance(pattern.pattern, str)
     }

@@ -58,12 +58,13 @@ def pdf(*pages: str, title: str = "") -> bytes:
 
 
 @cache
-def pdf_bomb(megabytes: int = 300) -> bytes:
-    """One page whose content unpacks to so much text."""
+def pdf_bomb(megabytes: int = 2_000) -> bytes:
+    """One page whose content unpacks to so much: one packed megabyte, again and again."""
     packer = zlib.compressobj(9)
-    line = b"BT /F1 12 Tf 72 720 Td (all work and no play) Tj ET\n"
-    line *= MEGABYTE // len(line)
-    packed = b"".join([*(packer.compress(line) for _ in range(megabytes)), packer.flush()])
+    letters = b"BT (all work and no play) Tj ET " * 32_768
+    first = packer.compress(letters) + packer.flush(zlib.Z_FULL_FLUSH)
+    again = packer.compress(letters) + packer.flush(zlib.Z_FULL_FLUSH)
+    packed = first + again * (megabytes - 1) + packer.flush()
     return _pdf([(b"<< /Length %d /Filter /FlateDecode >>" % len(packed), packed)], "")
 
 

@@ -1,5 +1,6 @@
 """What turns are answered with: the same for every turn of an agent, chosen once by `lumina.wiring`."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,3 +45,4 @@ class Desk:
     calibration: Calibration = field(default_factory=Calibration)  # of the model's tokens, while the agent is open
     embedder: Embedder | None = None
     prompts: Prompts = field(default_factory=Prompts)
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what is closed with the agent, such as its doors

@@ -74,11 +74,16 @@ class SearchAgent:
         await self.close()
 
     async def close(self) -> None:
-        """`quiet`, and closes the store. Vectors that are being made of what was said get a moment before."""
+        """`quiet`, and closes what the desk names and the store. Vectors that are being made of what was said get a
+        moment before."""
         if self._embedding:
             await asyncio.wait(set(self._embedding), timeout=CLOSING_SECONDS)
         await self.quiet()
-        await self.store.close()
+        try:
+            for close in self.desk.closing:
+                await close()
+        finally:
+            await self.store.close()
 
     async def quiet(self) -> None:
         """Stops what runs (each turn ends as partial and keeps its text) and leaves open what was to be noted: whoever
