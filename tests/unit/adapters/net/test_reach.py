@@ -1,10 +1,10 @@
 """What an operator may write into LUMINA_WEB_ALLOW, and what it means."""
 
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 
 import pytest
 
-from lumina.adapters.net.reach import Allowed
+from lumina.adapters.net.reach import Allowed, ConfiguredReach, Refused
 from lumina.memory.errors import UsageError
 
 
@@ -24,3 +24,16 @@ def test_hosts_hosts_with_a_port_addresses_and_networks_are_read() -> None:
 def test_a_part_that_means_nothing_is_told(part: str) -> None:
     with pytest.raises(UsageError, match="is no host"):
         Allowed.of(f"wiki.lan,{part}")
+
+
+def test_a_configured_reach_is_one_name_and_port_at_any_address_but_a_group_s() -> None:
+    reach = ConfiguredReach(name="inner.test", port=8080)
+    reach.check_addresses("inner.test", 8080, [ip_address("127.0.0.1"), ip_address("10.0.0.5"), ip_address("::1")])
+    for name, port in (("inner.test", 80), ("other.test", 8080)):
+        with pytest.raises(Refused, match="away from"):
+            reach.check_target(name, port)
+        with pytest.raises(Refused, match="away from"):
+            reach.check_addresses(name, port, [ip_address("127.0.0.1")])
+    for group in ("224.0.0.1", "ff02::1", "::ffff:224.0.0.1"):
+        with pytest.raises(Refused, match="many receivers"):
+            reach.check_addresses("inner.test", 8080, [ip_address(group)])

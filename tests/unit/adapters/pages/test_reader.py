@@ -248,18 +248,23 @@ async def test_a_process_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPat
         await Workers().ask(b"x", kind="page", type="", cut=False)
 
 
-def test_the_process_that_reads_knows_no_key_and_opens_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_N5_the_process_that_reads_knows_no_key_opens_no_connection_and_has_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-secret")
     assert "sk-secret" not in str(workers_module._environment())
     script = (
-        "import socket\nfrom lumina.adapters.pages.worker import _confine\n_confine()\n"
-        "for act in (lambda: socket.create_connection(('127.0.0.1', 9)), lambda: __import__('os').system('true')):\n"
-        "    try:\n        act()\n    except PermissionError:\n        print('refused')\n"
+        "import socket\nfrom lumina.adapters.pages.worker import MEMORY, _confine\n_confine()\n"
+        "for act in (lambda: socket.create_connection(('127.0.0.1', 9)), lambda: __import__('os').system('true'),\n"
+        "            lambda: bytearray(MEMORY)):\n"
+        "    try:\n        act()\n    except (PermissionError, MemoryError) as error:\n"
+        "        print(type(error).__name__)\n"
     )
     run = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=workers_module._environment()
     )
-    assert run.stdout == "refused\nrefused\n", run.stderr
+    bounded = "MemoryError\n" if sys.platform == "linux" else ""
+    assert run.stdout.startswith("PermissionError\nPermissionError\n" + bounded), run.stderr
 
 
 async def test_a_fault_of_the_door_is_a_reason(web: HostileWeb) -> None:
