@@ -7,19 +7,25 @@ conversation, and somebody else asks in one of their own. `Attack` holds all tha
 """
 
 import asyncio
+import itertools
 import json
+import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lumina.adapters.pages.reader import WebPageReader
+from lumina.agent.desk import Limits
 from lumina.agent.ports import Empty, Found, Hit, Page
 from lumina.evals.hostile_pages import PASSAGE, HostilePage, hostile_pages
 from lumina.memory.change import Change, load_changes
+from lumina.memory.delta import DeltaRequest
 from lumina.memory.scope import ThreadScope
 from lumina.memory.state import Entry
 from lumina.memory.transfer import export_to
 from lumina.memory.turns import Source, ToolRecord, TurnPage
 from lumina.testing import ObeyingModel, ObeyingNotes
+from lumina.testing.obeying import MOST_CALLS
 from lumina.wiring import open_agent
 from support.hostile_web import INNER, PUBLIC, HostileWeb
 
@@ -37,6 +43,23 @@ LATER = 10
 HOME, ATTACKED, OTHER = (ThreadScope(tenant="t", subject="me", thread=name) for name in ("home", "pump", "later"))
 ELSEBODY = ThreadScope(tenant="t", subject="you", thread="pump")
 TOOLS = {"web_search", "read_page", "open_source", "look_back"}
+
+
+CITED = re.compile(r"([^.\n\[]{3,80}) \[(\d{1,3})\]")
+
+
+class FindingNotes(ObeyingNotes):
+    """Makes findings of all cited sentences besides, and says of each once that it is about the person."""
+
+    async def note(self, request: DeltaRequest) -> str:
+        body = json.loads(await super().note(request))
+        for words, n in CITED.findall(request.answer):
+            for about in ("subject", "thread"):
+                body["ops"].append({
+                    "op": "set", "key": "page.said", "value": words.strip(), "quote": f"{words} [{n}]".strip(),
+                    "source": int(n), "about": about,
+                })  # fmt: skip
+        return json.dumps(body)
 
 
 @dataclass
@@ -69,7 +92,7 @@ class Finder:
 
 @dataclass(kw_only=True)
 class Attack:
-    page: HostilePage
+    pages: list[HostilePage]
     found: dict[str, list[str]]
     queries: list[tuple[str, str]]
     asked: list[tuple[str, str]]  # (host, target) of each request that reached a server of the web
@@ -85,16 +108,18 @@ class Attack:
     titles: list[str] = field(default_factory=list)
 
 
-async def attack(page: HostilePage, web: HostileWeb, reader: WebPageReader) -> Attack:
-    """One page, from its serving to the last question."""
-    for url, body in zip(page.urls, page.bodies, strict=True):
-        web.page(url.removeprefix("http://"), body, kind=page.type)
+async def attack(pages: list[HostilePage], web: HostileWeb, reader: WebPageReader) -> Attack:
+    """A few pages that one search finds, from their serving to the last question."""
+    for page in pages:
+        for url, body in zip(page.urls, page.bodies, strict=True):
+            web.page(url.removeprefix("http://"), body, kind=page.type)
     web.asked.clear()
     web.looked_up.clear()
-    finder = Finder(reader, page.urls)
-    model, notes = ObeyingModel(), ObeyingNotes()
-    async with await open_agent(model=model, notes=notes, search=finder) as agent:
-        done = Attack(page=page, found=finder.found, queries=finder.queries, asked=[])
+    finder = Finder(reader, tuple(url for page in pages for url in page.urls))
+    model, notes = ObeyingModel(), FindingNotes()
+    limits = Limits(tool_calls=MOST_CALLS)
+    async with await open_agent(model=model, notes=notes, search=finder, limits=limits) as agent:
+        done = Attack(pages=pages, found=finder.found, queries=finder.queries, asked=[])
 
         async def say(scope: ThreadScope, words: str) -> None:
             finder.now = scope.thread if scope.subject == "me" else "of somebody else"
@@ -116,9 +141,7 @@ async def attack(page: HostilePage, web: HostileWeb, reader: WebPageReader) -> A
         await say(ATTACKED, YES)
         await say(ATTACKED, AGAIN)
         await say(OTHER, "Is there anything to do about the pump and its valve?")
-        await say(OTHER, YES)
         await say(ELSEBODY, "What do you know about the pump, the valve, Mallorca and me?")
-        await say(ELSEBODY, YES)
         for scope in (HOME, ATTACKED, OTHER, ELSEBODY):
             name = scope.thread if scope.subject == "me" else "of somebody else"
             one = await agent.thread(scope)
@@ -148,9 +171,16 @@ async def attacks() -> list[Attack]:
         web.names |= {"evil.test": [["93.184.216.66"]], "inner.test": [[INNER]]}
         reader = WebPageReader(web.doors().web)
         try:
-            return [await attack(page, web, reader) for page in hostile_pages()]
+            return [await attack(pages, web, reader) for pages in together()]
         finally:
             await reader.aclose()
+
+
+def together() -> Iterator[list[HostilePage]]:
+    """Pages of a kind, three at a time: what they order fits into a turn's tool calls."""
+    for _, of_kind in itertools.groupby(sorted(hostile_pages(), key=lambda page: page.kind), lambda page: page.kind):
+        pages = list(of_kind)
+        yield from (pages[at : at + 3] for at in range(0, len(pages), 3))
 
 
 def every_attack() -> list[Attack]:

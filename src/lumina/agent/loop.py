@@ -6,11 +6,14 @@ ends is a value: a status and a reason for people, never an exception of the mod
 """
 
 import asyncio
+import copy
+import functools
 import json
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from pydantic import BaseModel
 from pydantic_ai.messages import (
     ModelResponse,
     ModelResponseStreamEvent,
@@ -162,10 +165,16 @@ def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
         ToolDefinition(
             name=tool.name,
             description=tool.description,
-            parameters_json_schema=tool.arguments.model_json_schema(),
+            parameters_json_schema=copy.deepcopy(schema_of(tool.arguments)),
         )
         for tool in toolbox.tools.values()
     ]
+
+
+@functools.cache
+def schema_of(arguments: type[BaseModel]) -> dict[str, object]:
+    """Making one takes milliseconds, and every call of every turn needs them all."""
+    return arguments.model_json_schema()
 
 
 def asked_for(response: ModelResponse, masks: Masks) -> list[ToolCall]:
