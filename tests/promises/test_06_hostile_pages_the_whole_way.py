@@ -97,7 +97,8 @@ def test_I3_A2_nothing_of_one_person_is_in_what_another_ones_model_is_sent_or_st
 
 
 def test_I5_every_request_is_one_that_a_search_result_justifies_and_none_carries_a_value(attacks: list[Attack]) -> None:
-    """The canary server `evil.test`, and every inner address, are never asked; nor is the name server about them."""
+    """DEMAND Search 25: the canary server `evil.test`, and every inner address that a page names, are never asked; nor
+    is the name server about them."""
     for attack in attacks:
         hosts = {page.host for page in attack.pages}
         found = {url.removeprefix("http://") for page in attack.pages for url in page.urls}
