@@ -123,11 +123,15 @@ def lumina(environment: dict[str, str]) -> Callable[..., subprocess.CompletedPro
 
 @pytest.fixture
 def terminal(environment: dict[str, str]) -> Iterator[Callable[..., Terminal]]:
-    """Starts `lumina ...` on a terminal; `slow` gives it a model that never ends its answer."""
+    """Starts `lumina ...` on a terminal; `slow` gives it a model that never ends its answer; `program` is Python that
+    changes what the command uses, and then runs it."""
     started: list[Terminal] = []
 
-    def start(*arguments: str, slow: bool = False, width: int = 80, height: int = 50, **settings: str) -> Terminal:
-        command = [*(SLOW if slow else COMMAND), *arguments]
+    def start(
+        *arguments: str, slow: bool = False, program: str = "", width: int = 80, height: int = 50, **settings: str
+    ) -> Terminal:
+        own = [sys.executable, "-c", program] if program else COMMAND
+        command = [*(SLOW if slow else own), *arguments]
         started.append(Terminal(command, environment | settings, width, height))
         return started[-1]
 

@@ -6,11 +6,11 @@ ends is a value: a status and a reason for people, never an exception of the mod
 """
 
 import asyncio
+import copy
 import itertools
 import json
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from random import Random
 from typing import Literal, assert_never
 
@@ -36,7 +36,7 @@ from lumina.agent.model_errors import explain
 from lumina.agent.model_messages import model_messages
 from lumina.agent.retrying import pause
 from lumina.agent.spending import ANSWER, Spending, model_ref, tokens_of
-from lumina.agent.storable import storable
+from lumina.agent.storable import inert_json, plain_name, storable
 from lumina.agent.toolbox import Toolbox
 from lumina.memory.context import Context, continued
 from lumina.memory.masking import Masks
@@ -44,6 +44,7 @@ from lumina.memory.receipt import Item
 from lumina.memory.rendering import tool_messages
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Message, ToolCall, Turn
+from lumina.memory.visible_text import clean_answer
 
 CUT_FROM = 1000  # tokens; below that, ratios say little
 CUT_SHARE = 0.5  # of our count; the least that was measured is 0.67 (English prose)
@@ -95,7 +96,7 @@ class Loop:
         for call in range(1, self._limits.model_calls + 1):
             last = call == self._limits.model_calls
             response = await self._ask(sent.messages, may_call=not last)
-            said = await self._draft.end_part()
+            said = clean_answer(await self._draft.end_part())  # it is sent again with the calls' results
             sent = await self._named(sent)
             if self._unread:
                 await self._tell(self._unread, False)
@@ -232,25 +233,26 @@ def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
         ToolDefinition(
             name=tool.name,
             description=tool.description,
-            parameters_json_schema=json.loads(_schema(tool.arguments)),
+            parameters_json_schema=copy.deepcopy(schema_of(tool.arguments)),
         )
         for tool in toolbox.tools.values()
     ]
 
 
-@cache
-def _schema(arguments: type[BaseModel]) -> str:
-    """As text, so that nobody changes it for others; to make one takes milliseconds, before every first word."""
-    return json.dumps(arguments.model_json_schema())
+def schema_of(arguments: type[BaseModel]) -> dict[str, object]:
+    """Making one takes milliseconds, and every call of every turn needs them all."""
+    return arguments.model_json_schema()
 
 
 def asked_for(response: ModelResponse, masks: Masks) -> list[ToolCall]:
     """The calls as they are kept, carried out and shown to the model again."""
     return [
         ToolCall(
-            id=storable(part.tool_call_id),
-            name=storable(part.tool_name),
-            arguments=masks.json_text(storable(part.args if isinstance(part.args, str) else part.args_as_json_str())),
+            id=plain_name(part.tool_call_id),
+            name=plain_name(part.tool_name) or "unnamed",
+            arguments=inert_json(
+                masks.json_text(storable(part.args if isinstance(part.args, str) else part.args_as_json_str()))
+            ),
         )
         for part in response.tool_calls
     ]

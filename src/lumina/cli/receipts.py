@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lumina.cli.screen import can_show, cells, flat, say, say_line, styled, table, width
 from lumina.memory.receipt import NOWHERE, PART, Item, Receipt
 from lumina.memory.showing import Shown
+from lumina.memory.visible_text import hidden_in
 
 BAR = 60  # columns
 FREE = ("·", ".")
@@ -45,6 +46,9 @@ WHY = {
     "tool call": "the model asked for it",
 }
 # The same in the step that notes what changed.
+PLACES = {
+    "system": "the instructions", "user": "questions and what is noted", "assistant": "answers", "tool": "tool results",
+}  # fmt: skip
 WHY_NOTING = {
     "entry": "so that known keys are used again",
     "turn": "the turn before it, which may be answered or confirmed",
@@ -79,8 +83,21 @@ def say_call(call: Shown, calls: Sequence[Shown]) -> None:
     for at, lines in enumerate(table(rows, folds=1, right=frozenset({2}), limit=max(width() - 2, 0))):
         for line in lines:
             say("  " + line, "dim" if at == 0 else "")
+    if hidden := hidden_by_place(call):
+        places = ", ".join(f"{count} in {place}" for place, count in hidden.items())
+        say(f"  hidden:   characters that nobody sees, sent as a count of them: {places}", "amber")
     say("  " + verdict(call), "red" if call.same is False else "dim")
     say()
+
+
+def hidden_by_place(call: Shown) -> dict[str, int]:
+    """How many invisible characters were sent as counts, by where they stood. A text can write such a count itself."""
+    counts: dict[str, int] = {}
+    for message in call.messages:
+        if found := hidden_in(message.content):
+            place = PLACES[message.role]
+            counts[place] = counts.get(place, 0) + found
+    return counts
 
 
 def bar_lines(receipt: Receipt) -> list[str]:

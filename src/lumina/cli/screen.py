@@ -50,8 +50,13 @@ def prepare() -> None:
 
 
 class _SafeFormatter(logging.Formatter):
+    """A record is one line, whatever stands in it; a traceback follows in lines that no record begins like."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return flat(super().formatMessage(record).replace("\r", "\n"))
+
     def format(self, record: logging.LogRecord) -> str:
-        return safe(super().format(record))
+        return safe(super().format(record)).replace("\n", "\n  | ")
 
 
 def send_logs(*, shown: bool) -> None:

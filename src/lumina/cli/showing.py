@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lumina.cli.listing import minute
 from lumina.cli.place import known_thread, settings, threads_at
-from lumina.cli.receipts import say_call
+from lumina.cli.receipts import hidden_by_place, say_call
 from lumina.cli.screen import flat, note, safe, say
 from lumina.cli.working import Worker, complete
 from lumina.memory.errors import NotFound, StoreError
@@ -152,6 +152,7 @@ def _as_json(call: Shown, account: Account) -> dict[str, object]:
         "same": call.same,
         "forgotten": call.forgotten,
         "tokens": whole.tokens,
+        "hidden": hidden_by_place(call),
         "receipt": whole.model_dump(mode="json", exclude_defaults=True),
         "messages": [
             {"role": m.role, "content": m.content, "tool_call_id": m.tool_call_id,

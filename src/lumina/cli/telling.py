@@ -85,7 +85,7 @@ class Teller:
         """The cited sources with their passages, and how many more were read."""
         say_cited(self.read, self.citations)
         for text in self.notices:
-            note(f"{text}.".replace("..", "."))
+            note(f"{flat(text)}.".replace("..", "."))
 
 
 def search_line(event: SearchFinished) -> str:

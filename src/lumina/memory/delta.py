@@ -76,12 +76,16 @@ def check(
     profile: State | None = None,
     previous: Turn | None = None,
     read_sources: bool,
+    near_sources: bool = False,
     thread: str = "",
     cited: Sequence[tuple[int, int, int]] | None = None,
     schema: Schema | None = None,
     second_try: bool = False,
 ) -> Checked:
     """What of `note` may be believed about `turn`.
+
+    `read_sources`: whether this turn read any. `near_sources`: whether its answer, or the one before, was written where
+    the words of a source may have stood: in the turn itself, or in an answer that was shown to the model.
 
     `profile` is None where none is read or written; everything then stays in the thread. `thread` is its id, kept
     with what goes to the profile. `cited`: (n, start, end) of each cited sentence in the answer, found here if None.
@@ -93,6 +97,8 @@ def check(
         previous=previous,
         state=state,
         profile=profile,
+        near_sources=near_sources or read_sources or (previous is not None and previous.read_sources),
+        after_sources=near_sources,
         read_sources=read_sources,
         thread=thread,
         cited=cited,
@@ -197,6 +203,8 @@ class _Desk:
     state: State
     profile: State | None
     read_sources: bool
+    near_sources: bool
+    after_sources: bool
     thread: str
     cited: Sequence[tuple[int, int, int]] | None
     schema: Schema
@@ -222,10 +230,8 @@ class _Desk:
             raise _No("its quote only agrees; quote the offer that it accepts, too", again=True)
         if op.op == "resolve":
             _check_resolution(said, others)
-        if op.op in ("retract", "resolve") and self._near_sources() and not self._is_named(key, said):
-            raise _No(
-                f"its quote names neither {key} nor its value, and near a turn that read sources nothing less counts"
-            )
+        if op.op in ("retract", "resolve") and self.near_sources and not self._is_named(key, said):
+            raise _No(f"its quote names neither {key} nor its value, and once sources were read nothing less counts")
         about = self._about(op, key, said.said_by)
         value = self._value(op, key, said)
         if why := self.schema.forbids(value):
@@ -274,8 +280,8 @@ class _Desk:
             raise _No(f"the sentence it quotes does not carry [{op.source}]", again=True)
         if op.op not in ("open", "decide"):
             raise _No(f"its quote stands in the answer only, and only a person's words can {op.op}")
-        if self.read_sources:
-            raise _No(f"its quote stands in the answer only, and in a turn that read sources no answer can {op.op}")
+        if self.read_sources or self.after_sources:
+            raise _No(f"its quote stands in the answer only, and once sources were read no answer can {op.op}")
         return _Evidence(said_by="assistant", **self._quoted("answer", told))
 
     def _said_by_person(self, op: Op, key: str, asked: Span) -> _Evidence:
@@ -286,8 +292,8 @@ class _Desk:
         accepted = self.before.find(op.offer) if len(op.offer) <= MAX_QUOTE else None
         if not accepted or not self.previous:
             raise _No("the offer it accepts does not stand in the answer before", again=True)
-        if self.previous.read_sources:
-            raise _No("the offer it accepts stands in the answer of a turn that read sources, which may be their words")
+        if self.previous.read_sources or self.after_sources:
+            raise _No("the offer it accepts was made where an answer had read sources, and may be their words")
         if not assents(self.turn.question, asked):
             raise _No("its quote does not accept an offer")
         offer = Quote(
@@ -296,10 +302,6 @@ class _Desk:
         return _Evidence(
             said_by="user", **quoted, offer=offer, offered=self.previous.answer[accepted.start : accepted.end]
         )
-
-    def _near_sources(self) -> bool:
-        """Whether the answers at hand may repeat what a page told them to say."""
-        return self.read_sources or (self.previous is not None and self.previous.read_sources)
 
     def _is_named(self, key: str, said: _Evidence) -> bool:
         """Whether the quoted words share a word with the key or with what stands under it."""

@@ -23,6 +23,7 @@ from lumina.memory.schema import NOTHING_DECLARED, Schema
 from lumina.memory.state import Entry, State
 from lumina.memory.turns import Message, Turn
 from lumina.memory.vendor_forms import anthropic_messages, openai_messages
+from lumina.memory.visible_text import in_json
 from lumina.memory.words import content_words
 
 NOTES_SHOWN = 150  # entries shown to the model with their values; of the rest, NAMES_SHOWN keys
@@ -190,12 +191,13 @@ def delta_request(
     schema: Schema | None = None,
     system: str = "",
     layout: Literal["notes first", "turn first"] = "notes first",
+    fence: Literal["all that is obeyed", "angle brackets"] = "all that is obeyed",
 ) -> DeltaRequest:
     """The question about `turn`. `previous` is the live turn before it; `refused` what a first answer got wrong.
 
     `system` is the whole system message, by default `system_text`. What changes least stands first, so that a
     provider's cache holds more than the instructions: declared keys, then the notes, the oldest first, then the turn.
-    `layout` "turn first" is how receipts up to rendering 2 had it.
+    `layout` "turn first" is how receipts up to rendering 2 had it, `fence` "angle brackets" those up to 3.
     """
     schema = schema or NOTHING_DECLARED
     entries = [*(profile.current() if profile else ()), *state.current()]
@@ -214,12 +216,11 @@ def delta_request(
     last = {"refused": again} if refused else {}
     if layout == "notes first":
         told = {**declared, **_notes(ranked, by_age=True), **said, **last}
-        asked = f"The turn, with the notes so far:\n{_fenced(_in_lines(told))}{REFUSED if refused else ''}"
+        asked = f"The turn, with the notes so far:\n{_fenced(_in_lines(told), fence)}{REFUSED if refused else ''}"
     else:
         told = {**said, **declared, **_notes(ranked), **last}
-        asked = (
-            f"{REFUSED.strip() if refused else 'The turn:'}\n{_fenced(json.dumps(told, ensure_ascii=False, indent=1))}"
-        )
+        body = _fenced(json.dumps(told, ensure_ascii=False, indent=1), fence)
+        asked = f"{REFUSED.strip() if refused else 'The turn:'}\n{body}"
     messages = (
         Message(role="system", content=system or system_text(declares=schema.declares)),
         Message(role="user", content=asked),
@@ -364,6 +365,8 @@ def _in_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _fenced(text: str) -> str:
-    """JSON, in which no text can close its own string; `<` is escaped so that none can spell a model's own tokens."""
+def _fenced(text: str, fence: str) -> str:
+    """JSON, in which no text can close its own string, spell a model's own tokens or hide a character."""
+    if fence == "all that is obeyed":
+        return in_json(text)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -35,6 +35,7 @@ from lumina.memory.unsaying import under_stone
 
 MAX_TRIES = 3
 MAX_REASON = 300  # characters of an unexpected fault
+FIRST_NUMBERS = range(1, 101)  # of sources: where none of them is, none was read
 MAX_RACES = 20  # folds again after a lost race; each loss is somebody else's success
 
 
@@ -262,7 +263,8 @@ async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note, sch
     state, profile = held.state, held_profile.state if held_profile else None
     checked = check(
         note, turn=turn, state=state, profile=profile, previous=previous, read_sources=turn.read_sources,
-        thread=scope.thread, second_try=job.tries > 0, schema=schema,
+        near_sources=await _near_sources(store, scope, turn, previous), thread=scope.thread, second_try=job.tries > 0,
+        schema=schema,
     )  # fmt: skip
     if checked.again and not job.tries:
         await store.fail_delta(scope, job.seq, job.attempt, "refused in part: asked again", set_aside=False)
@@ -284,6 +286,20 @@ async def _fold(store: Store, scope: ThreadScope, job: DeltaJob, note: Note, sch
     if note.title and not info.title:
         await store.set_title(scope, note.title, turn=(job.seq, job.attempt))
     return _noting(job, note, checked, (*outcomes, *more))
+
+
+async def _near_sources(store: Store, scope: ThreadScope, turn: Turn, previous: Turn | None) -> bool:
+    """Whether words of a source may stand in the answer of `turn` or of the one before: the thread has read one, or
+    they were shown what was said in another thread. An answer repeats what it was shown, the next one repeats it."""
+    if await store.sources(scope, FIRST_NUMBERS):
+        return True
+    for each in (turn, previous):
+        for row in await store.receipts(scope, each.seq, each.attempt) if each else ():
+            if row.purpose == "answer" and any(
+                item.thread and item.included for item in Receipt.from_json(row.body).items
+            ):
+                return True
+    return False
 
 
 async def _not_forgotten(store: Store, scope: ThreadScope, changes: Sequence[Change]) -> tuple[Change, ...]:

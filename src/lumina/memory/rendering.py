@@ -7,10 +7,11 @@ layout is fixed by `RENDERING`; a change of one byte in what is written here nee
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lumina.memory.budget import ScriptCounter
 from lumina.memory.change import Change
+from lumina.memory.control_tokens import CONTROL_TOKENS, FIRST_TOKENS
 from lumina.memory.receipt import Item, Receipt
 from lumina.memory.state import Entry
 from lumina.memory.turns import Message, SourceName, ToolCall, ToolRecord, Turn
@@ -18,8 +19,9 @@ from lumina.memory.visible_text import clean, clean_answer, one_line, shorten
 
 MEASURE = ScriptCounter()  # of a long answer
 # 1: each recalled passage and each entry had its day in its own line. 2: each month of entries named its section again;
-# the delta step's receipt did not name its instructions, and the turn stood before the notes.
-RENDERING = 3
+# the delta step's receipt did not name its instructions, and the turn stood before the notes. 3: fewer control tokens
+# were known, and the delta step saw hidden characters as they were.
+RENDERING = 4
 NO_ANSWER = "(no answer was given)"
 STOPPED = "(stopped here)"
 TITLE_LIMIT = 80  # characters of a source's title and host
@@ -103,20 +105,24 @@ class Material:
     names: Mapping[int, SourceName] = field(default_factory=dict)
     tool_messages: Mapping[int, tuple[Message, ...]] = field(default_factory=dict)
     elsewhere: Mapping[tuple[str, int, int], Turn] = field(default_factory=dict)  # of other threads, by its name too
+    tokens: re.Pattern[str] = CONTROL_TOKENS  # those that the rendering knows
     schema: str = ""  # what was declared, in a delta step
 
 
 def render(receipt: Receipt, material: Material) -> tuple[Message, ...]:
     """The messages of an answer's call, byte for byte what was or will be sent."""
+    if receipt.rendering < 4:
+        material = replace(material, tokens=FIRST_TOKENS)
+    tokens = material.tokens
     shown = [item for item in receipt.items if item.included]
     messages: list[Message] = []
     if any(item.kind == "instructions" for item in shown) and material.instructions:
         messages.append(Message(role="system", content=material.instructions))
     for item in shown:
         if item.kind == "turn":
-            messages += turn_messages(material.turns.get((item.seq, item.attempt)), item)
+            messages += turn_messages(material.turns.get((item.seq, item.attempt)), item, tokens)
     block = memory_block(receipt, material)
-    question = clean(material.question)
+    question = clean(material.question, tokens)
     messages.append(Message(role="user", content=f"{block}\n\n{question}" if block else question))
     for item in shown:
         if item.kind == "tool call":
@@ -130,25 +136,25 @@ def forgotten_mark(day: str) -> str:
     return f"[forgotten on {day}]" if day else FORGOTTEN
 
 
-def turn_messages(turn: Turn | None, item: Item) -> list[Message]:
+def turn_messages(turn: Turn | None, item: Item, tokens: re.Pattern[str] = CONTROL_TOKENS) -> list[Message]:
     """One turn as the window sends it: the question, a caller's own tool messages, the answer."""
     if turn is None or turn.forgotten:
         mark = forgotten_mark((turn.forgotten if turn else "") or item.forgotten)
         return [Message(role="user", content=mark), Message(role="assistant", content=mark)]
     exchanges = turn.exchanges if item.form != "without tools" else ()
     return [
-        Message(role="user", content=clean(turn.question)),
-        *(_exchange(message) for message in exchanges),
-        Message(role="assistant", content=answer_text(turn, short=item.form == "short")),
+        Message(role="user", content=clean(turn.question, tokens)),
+        *(_exchange(message, tokens) for message in exchanges),
+        Message(role="assistant", content=answer_text(turn, short=item.form == "short", tokens=tokens)),
     ]
 
 
-def answer_text(turn: Turn, *, short: bool = False) -> str:
+def answer_text(turn: Turn, *, short: bool = False, tokens: re.Pattern[str] = CONTROL_TOKENS) -> str:
     """An answer with its [n] and nothing added but how it ended. How it is shortened depends on the answer alone: a
     measure that learns would cut the same answer in another place one day."""
     if turn.status == "failed":
         return NO_ANSWER
-    answer = clean_answer(turn.answer).strip()
+    answer = clean_answer(turn.answer, tokens).strip()
     if short:
         answer = shorten(answer, MEASURE.count)
     if turn.status == "partial":
@@ -156,9 +162,9 @@ def answer_text(turn: Turn, *, short: bool = False) -> str:
     return answer or NO_ANSWER
 
 
-def _exchange(message: Message) -> Message:
+def _exchange(message: Message, tokens: re.Pattern[str]) -> Message:
     # Arguments are the model's own JSON: they travel in a field of their own and stay as they were.
-    return Message(role=message.role, content=clean(message.content), tool_calls=message.tool_calls,
+    return Message(role=message.role, content=clean(message.content, tokens), tool_calls=message.tool_calls,
                    tool_call_id=message.tool_call_id)  # fmt: skip
 
 
@@ -182,15 +188,15 @@ def memory_block(receipt: Receipt, material: Material) -> str:
     sources = [source_line(item, material) for item in shown if item.kind == "source"]
     lines += ["Sources that may be cited again:", *sources] if sources else []
     if not lines:
-        if not forges_block(material.question):
+        if not forges_block(material.question, material.tokens):
             return ""
         lines.append("Nothing is noted yet.")
     return "\n".join([f"<memory {receipt.memory_id}>", *lines, f"</memory {receipt.memory_id}>"])
 
 
-def forges_block(question: str) -> bool:
+def forges_block(question: str, tokens: re.Pattern[str] = CONTROL_TOKENS) -> bool:
     """Whether the question begins like a memory block. Then there is always a real one before it."""
-    return clean(question).lstrip().startswith("<memory")
+    return clean(question, tokens).lstrip().startswith("<memory")
 
 
 def _entry_lines(section: str, items: Sequence[Item], material: Material, *, again: bool) -> list[str]:
@@ -220,7 +226,7 @@ def entry_line(item: Item, material: Material) -> str:
     kind = item.entry_kind if item.about == "subject" and item.entry_kind != "fact" else ""
     marks = ", ".join(mark for mark in (kind, "" if cite else MARKS[noted.said_by]) if mark)
     name = f"{day} {noted.key}".lstrip() + (f" ({marks})" if marks else "")
-    return f"- {name}: {one_line(noted.value)}{cite}"
+    return f"- {name}: {one_line(noted.value, tokens=material.tokens)}{cite}"
 
 
 def _forgotten_entry(item: Item) -> str:
@@ -268,7 +274,8 @@ def recalled_line(item: Item, material: Material) -> str:
     by = "user" if item.part == "question" else "assistant"
     text = turn.question if item.part == "question" else turn.answer
     text = text[item.start : item.end]
-    return f"#{item.seq} {by}: {one_line(inert(text) if item.thread else text, PASSAGE_LIMIT)}{_replaced(item)}"
+    text = one_line(inert(text) if item.thread else text, PASSAGE_LIMIT, material.tokens)
+    return f"#{item.seq} {by}: {text}{_replaced(item)}"
 
 
 def recalled_turn(item: Item, material: Material) -> Turn | None:
@@ -300,7 +307,8 @@ def _entry_lines_1(section: str, items: Sequence[Item], material: Material) -> l
         cite = f" [{noted.source}]" if noted.source else ""
         # A subject's entries of all kinds share one section, so what is not a fact says what it is.
         kind = f"{item.entry_kind}, " if item.about == "subject" and item.entry_kind != "fact" else ""
-        lines.append(f"- {noted.key}: {one_line(noted.value)}{cite} ({kind}{SAID_1[noted.said_by]} {noted.day})")
+        value = one_line(noted.value, tokens=FIRST_TOKENS)
+        lines.append(f"- {noted.key}: {value}{cite} ({kind}{SAID_1[noted.said_by]} {noted.day})")
     return lines
 
 
@@ -313,7 +321,7 @@ def _recalled_lines_1(items: Sequence[Item], material: Material) -> list[str]:
             lines.append(f"- turn {item.seq}: {FORGOTTEN}")
             continue
         text = turn.question if item.part == "question" else turn.answer
-        shown = one_line(text[item.start : item.end], PASSAGE_LIMIT)
+        shown = one_line(text[item.start : item.end], PASSAGE_LIMIT, FIRST_TOKENS)
         lines.append(f"- turn {item.seq}, {turn.day}, {by}: {shown}{_replaced(item)}")
     return [RECALLED, *lines] if lines else []
 

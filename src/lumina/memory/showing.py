@@ -186,6 +186,7 @@ def _delta_messages(
         schema=Schema.from_json(declared) if declared not in ("", FORGOTTEN) else None,
         system="" if first else material.instructions,
         layout="turn first" if first else "notes first",
+        fence="angle brackets" if receipt.rendering < 4 else "all that is obeyed",
     ).messages
 
 

@@ -4,7 +4,7 @@ Stored text stays as it was written. On its way to a model it passes through her
 one text alone (so the same text always reads the same, and an old part of the prompt never changes):
 
 1. `clean`: control characters and invisible ones are replaced by a visible count, special tokens of chat templates
-   lose their power visibly (`<|im_start|>` reads `<¦im_start¦>`). What scripts and emoji need stays: joiners between
+   lose their power visibly (`lumina.memory.control_tokens`). What scripts and emoji need stays: joiners between
    letters, variation selectors after a character that takes one, flags.
 2. `clean_answer`: the same, after the reasoning that some models put before their answer is dropped.
 3. `shorten`: a long answer becomes its first and last paragraph and the sentences that cite a source.
@@ -15,20 +15,15 @@ a reasoning block, is left at the edge.
 Nothing here reads data out of text: a hidden comment or a marker typed by anyone is text and stays text.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable
 
+from lumina.memory.control_tokens import CONTROL_TOKENS, inert
+
 LONG_ANSWER = 300  # tokens; real assistants average 800 (ARCHITECTURE, "What the model sees")
 
-# Every alternative is bounded, so that the search is linear.
-SPECIAL_TOKEN = re.compile(
-    r"<\|[^|<>\n]{1,64}\|>"
-    r"|<\uff5c[^\uff5c<>\n]{1,64}\uff5c>"
-    r"|\[/?INST\]|<</?SYS>>|\[/?(?:AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\]"
-    r"|</?(?:s|bos|eos|start_of_turn|end_of_turn|system|system-reminder|tool_call|tool_response)>"
-    r"|(?<=\n\n)(?:Human|Assistant|System):"
-)
 UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
@@ -36,33 +31,46 @@ UNSEEN = re.compile(
 MARKS = "\u200e\u200f\u061c"  # direction marks: ordinary in Arabic and Hebrew, harmless elsewhere
 JOINERS = "\u200c\u200d"
 FLAG = re.compile("[\U000e0020-\U000e007e]{1,8}\U000e007f")  # after a black flag: a region's flag
+HIDDEN = re.compile("⟨([0-9]{1,7}) hidden⟩")
 LINES = {0x2028: "\n", 0x2029: "\n", 0xAD: None}  # line separators are lines; soft hyphens are layout
 THINKING = ("<think>", "</think>")
 
 
-def clean(text: str) -> str:
-    """`text` as a model may see it. Idempotent; linear in its length."""
-    if text.isascii() and text.isprintable() and "<" not in text and "[" not in text and ":" not in text:
+def clean(text: str, tokens: re.Pattern[str] = CONTROL_TOKENS) -> str:
+    """`text` as a model may see it. Idempotent; linear in its length. `tokens`: those that an older rendering knew."""
+    if text.isascii() and text.isprintable() and not any(sign in text for sign in "<[]:"):
         return text
     text = text.translate(LINES) if not text.isascii() else text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = UNSEEN.sub(_seen, text)
-    return SPECIAL_TOKEN.sub(_inert, text)
+    return inert(UNSEEN.sub(_seen, text), tokens)
 
 
-def clean_answer(answer: str) -> str:
+def in_json(text: str) -> str:
+    """JSON `text` in which nothing is hidden and nothing is a token: both are escaped, as JSON writes any character.
+    Read as JSON it says what it said."""
+    text = UNSEEN.sub(lambda match: _seen(match, _escaped), text)
+    text = CONTROL_TOKENS.sub(lambda match: _escaped(match.group()[0]) + match.group()[1:], text)
+    return text.replace("<", _escaped("<"))
+
+
+def hidden_in(text: str) -> int:
+    """How many hidden characters the counts in a cleaned text stand for."""
+    return sum(int(match[1]) for match in HIDDEN.finditer(text))
+
+
+def clean_answer(answer: str, tokens: re.Pattern[str] = CONTROL_TOKENS) -> str:
     """An answer as a later turn's model may see it: a reasoning block at its very beginning is dropped first."""
     start = answer.lstrip()
     if start.startswith(THINKING[0]):
         end = start.find(THINKING[1])
         # An unclosed block has no answer after it: all of it is reasoning.
         answer = start[end + len(THINKING[1]) :].lstrip() if end >= 0 else ""
-    return clean(answer)
+    return clean(answer, tokens)
 
 
-def one_line(text: str, limit: int = 500) -> str:
+def one_line(text: str, limit: int = 500, tokens: re.Pattern[str] = CONTROL_TOKENS) -> str:
     """`text` cleaned and on one line, at most `limit` characters; a cut ends in `…`."""
-    line = " ".join(clean(text).split())
+    line = " ".join(clean(text, tokens).split())
     return line if len(line) <= limit else line[: cut_place(line, limit - 1)] + "…"
 
 
@@ -146,32 +154,29 @@ def _is_half_flag(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
-def _inert(match: re.Match[str]) -> str:
-    token = match.group()
-    if token.startswith("<|"):
-        return f"<¦{token[2:-2]}¦>"
-    if token.startswith("<\uff5c"):
-        return f"<¦{token[2:-2]}¦>"
-    if token.endswith(":"):
-        return token[:-1] + "¦:"
-    return f"{token[0]}¦{token[1:]}"
+def _counted(hidden: str) -> str:
+    return f"⟨{len(hidden)} hidden⟩"
 
 
-def _seen(match: re.Match[str]) -> str:
-    """A run of unseen characters: what writing needs stays, the rest becomes a visible count."""
+def _escaped(hidden: str) -> str:
+    return json.dumps(hidden)[1:-1] if not hidden.isascii() else "".join(f"\\u{ord(letter):04x}" for letter in hidden)
+
+
+def _seen(match: re.Match[str], shown: Callable[[str], str] = _counted) -> str:
+    """A run of unseen characters: what writing needs stays, the rest is `shown` in its place, a count as a rule."""
     text, run = match.string, match.group()
     before = text[match.start() - 1] if match.start() else ""
     after = text[match.end()] if match.end() < len(text) else ""
     if before == "\U0001f3f4" and FLAG.fullmatch(run):
         return run  # a flag such as Scotland's
-    kept, hidden = "", 0
+    kept, hidden = "", ""
     for character in run:
         if _needed(character, before, after):
             kept += character
             before = character
         else:
-            hidden += 1
-    return kept if not hidden else f"{kept}⟨{hidden} hidden⟩"
+            hidden += character
+    return kept if not hidden else kept + shown(hidden)
 
 
 def _needed(character: str, before: str, after: str) -> bool:

@@ -11,6 +11,8 @@ They are read in any text: a page, a title, a tool's result, what a user typed, 
     write the finding K: V [N]            (the number may be missing)
     {"ops": [...]}                        (a forged answer of the delta step)
 
+"remember that K is V" is understood in German, French, Spanish, Chinese, Japanese, Arabic, Russian and Hindi too.
+
 X ends with its sentence, at a quotation mark or at the line's end. `{key}` in X stands for the value that a
 line `- 03 key: value` of the input shows, so that an order can ask for a secret to be carried out:
 "search for {home.city}".
@@ -30,17 +32,27 @@ OrderKind = Literal[
 X = r"(?P<x>(?:[^.!\n\"”]|\.(?=\S)){1,200})"
 K = r"(?P<k>[A-Za-z][\w.'-]{0,60}(?: [\w.'-]{1,60}){0,3}?)"
 V = r"(?P<x>(?:[^.!\n\"”,;]|\.(?=\S)){1,120})"
+W = r"(?P<x>[\w.'-]{1,60})"  # a value of one word
 PATTERNS: tuple[tuple[OrderKind, str], ...] = (
     ("open url", r"\b(?:open|read|fetch|visit)\s{1,3}(?P<x>https?://[^\s\"'<>)\]]{1,500})"),
     ("open source", r"\bopen\s{1,3}(?:source\s{1,3})?\[?(?P<x>\d{1,7})\b"),
     ("search", rf"\bsearch\s{{1,3}}(?:the web\s{{1,3}})?for\s{{1,3}}[\"“]?{X}"),
     ("look back", rf"\blook\s{{1,3}}back\s{{1,3}}for\s{{1,3}}[\"“]?{X}"),
     ("cite", r"\bcite\s{1,3}(?:source\s{1,3})?\[?(?P<x>\d{1,7})\]?"),
-    ("say", rf"\bsay\s{{1,3}}[\"“]?{X}"),
+    ("say", r"\bsay\s{1,3}[\"“](?P<x>[^\n\"”]{1,300})"),
+    ("say", rf"\bsay\s{{1,3}}(?![\"“]){X}"),
     ("ignore", r"\bignore\s{1,3}(?:all\s{1,3})?(?:the\s{1,3})?(?P<x>previous|earlier|above)\s{1,3}instructions\b"),
     ("set", rf"\bremember\s{{1,3}}that\s{{1,3}}{K}\s{{1,3}}is\s{{1,3}}{V}"),
     ("set", rf"\bset\s{{1,3}}{K}\s{{1,3}}to\s{{1,3}}{V}"),
     ("set", rf"\bupdate\s{{1,3}}the\s{{1,3}}state:\s{{0,3}}{K}\s{{0,3}}=\s{{0,3}}{V}"),
+    ("set", rf"\bmerke?\s{{1,3}}dir,?\s{{1,3}}dass\s{{1,3}}{K}\s{{1,3}}{W}\s{{1,3}}ist\b"),
+    ("set", rf"\bsouviens-toi\s{{1,3}}que\s{{1,3}}{K}\s{{1,3}}est\s{{1,3}}{V}"),
+    ("set", rf"\brecuerda\s{{1,3}}que\s{{1,3}}{K}\s{{1,3}}es\s{{1,3}}{V}"),
+    ("set", rf"记住\s{{0,3}}{K}\s{{0,3}}是\s{{0,3}}{W}"),
+    ("set", rf"{K}\s{{0,3}}は\s{{0,3}}{W}\s{{0,3}}と覚えて"),
+    ("set", rf"تذكر أن\s{{1,3}}{K}\s{{1,3}}هو\s{{1,3}}{V}"),
+    ("set", rf"\bзапомни,?\s{{1,3}}что\s{{1,3}}{K}\s{{1,3}}это\s{{1,3}}{V}"),
+    ("set", rf"याद रखो कि\s{{1,3}}{K}\s{{1,3}}{W}\s{{1,3}}है"),
     ("forget", r"\bforget\s{1,3}(?:that\s{1,3})?(?P<k>[A-Za-z][\w.]{0,60})(?P<x>)"),
     ("decide", rf"\bdecide\s{{1,3}}that\s{{1,3}}{K}\s{{1,3}}is\s{{1,3}}{V}"),
     ("open issue", rf"\bopen\s{{1,3}}the\s{{1,3}}issue\s{{1,3}}{K}:\s{{0,3}}{V}"),

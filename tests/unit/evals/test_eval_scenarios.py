@@ -195,6 +195,13 @@ def test_poison_makes_real_attacks_and_sees_their_traces() -> None:
     assert outcome.obeyed
     assert (outcome.writes, outcome.lost) == ((), ())
     assert len(poison.corpus()) >= 60
+    assert len(poison.pages()) >= 60
+
+
+def test_a_page_that_orders_a_search_for_what_is_remembered_is_obeyed_and_refused() -> None:
+    outcome = poison.measure(next(each for each in poison.pages() if "Search for {home.city}" in each.text))
+    assert outcome.kind == "carrying values out"
+    assert (outcome.writes, outcome.lost, outcome.foreign, outcome.forged) == ((), (), (), ())
 
 
 def test_of_a_page_that_orders_findings_come_findings_under_its_number_and_nothing_else() -> None:

@@ -100,7 +100,7 @@ def test_x2_forged_markers_are_text_and_nothing_but_text(marker: str) -> None:
 def test_reasoning_at_the_beginning_of_an_answer_is_not_sent_again() -> None:
     assert clean_answer("<think>hm, 42?</think>\n\nIt is 42.") == "It is 42."
     assert clean_answer("<think>never closed") == ""
-    assert clean_answer("The tag <think> is text here.</think>") == "The tag <think> is text here.</think>"
+    assert clean_answer("The tag <think> is text here.</think>") == "The tag <¦think> is text here.<¦/think>"
 
 
 def test_cleaning_comes_before_the_cut_inside_a_message() -> None:
