@@ -27,6 +27,8 @@ class ObeyingModel(PlayedModel):
     the program itself are not read as orders.
     """
 
+    most_calls = MOST_CALLS
+
     def __init__(self, *, name: str = "obeying", searches: bool = True) -> None:
         super().__init__(name=name)
         self._searches = searches
@@ -36,7 +38,7 @@ class ObeyingModel(PlayedModel):
         start = max((at for at, (role, _) in enumerate(lines) if role == "user"), default=0)
         made = {_plain(*text.split("(", 1)) for role, text in lines[start:] if role == "call"}
         calls = [call for call in self._wanted(request, lines) if _plain(call.name, call.json) not in made]
-        if calls and len(made) < MOST_CALLS:
+        if calls and len(made) < self.most_calls:
             return Reply(calls[0])
         return Reply(*chunked(_answer(_orders(lines)), "words"))
 
