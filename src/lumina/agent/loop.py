@@ -11,6 +11,7 @@ import itertools
 import json
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Literal, assert_never
 
@@ -239,6 +240,7 @@ def definitions(toolbox: Toolbox) -> list[ToolDefinition]:
     ]
 
 
+@cache
 def schema_of(arguments: type[BaseModel]) -> dict[str, object]:
     """Making one takes milliseconds, and every call of every turn needs them all."""
     return arguments.model_json_schema()
