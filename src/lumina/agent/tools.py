@@ -149,7 +149,7 @@ class Tools:
             seconds=self._desk.limits.one_search, begun=begun, ended=lambda ending: self._ended_without(query, ending),
         )  # fmt: skip
         without = [each for each in done.endings if not isinstance(each, Found)]
-        reasons = [one_line(f"{each.provider}: {each.reason}", QUERY) for each in without]
+        reasons = [one_line(f"{each.provider}: {each.reason.rstrip('.')}", QUERY) for each in without]
         if not done.hits:
             outcome = "failed" if any(isinstance(each, Failed) for each in without) else "empty"
             alone = one_line(without[0].reason, QUERY)
