@@ -194,16 +194,17 @@ def find_searches(
     name, or when what one needs is not there."""
     if isinstance(search, str):
         names = dict.fromkeys(name.strip() for name in search.split(","))
-        return tuple(_searcher(name, store, doors, searxng_url) for name in names)
+        return tuple(_searcher(name, store, doors, searxng_url, alone=len(names) == 1) for name in names)
     return tuple(search) if isinstance(search, Sequence) else (search,)
 
 
-def _searcher(name: str, store: Store, doors: "Doors", searxng_url: str) -> "SearchProvider":
+def _searcher(name: str, store: Store, doors: "Doors", searxng_url: str, *, alone: bool) -> "SearchProvider":
     match name:
         case "docs":
             from lumina.adapters.documents.search import DocumentSearch
 
-            return DocumentSearch(cast("DocumentStore", store))  # Lumina's stores keep documents too
+            # Lumina's stores keep documents too. Its own documentation would hide the web that is asked next.
+            return DocumentSearch(cast("DocumentStore", store), own=alone)
         case "searxng":
             from lumina.adapters.search.searxng import SearXNG
 
@@ -217,7 +218,7 @@ def _searcher(name: str, store: Store, doors: "Doors", searxng_url: str) -> "Sea
         case "brave":
             from lumina.adapters.search import brave
 
-            return brave.Brave(doors.configured(brave.ADDRESS), _search_key(name, brave.KEY))
+            return brave.Brave(doors.configured(brave.ADDRESS), _search_key(name, brave.KEY, brave.OTHER_KEY))
         case "exa":
             from lumina.adapters.search import exa
 
@@ -230,10 +231,15 @@ def _searcher(name: str, store: Store, doors: "Doors", searxng_url: str) -> "Sea
             raise UsageError(f"{name!r} is not a search provider. There are: {', '.join(SEARCHES)}.")
 
 
-def _search_key(name: str, setting: str) -> str:
-    if key := os.environ.get(setting, "").strip():
-        return key
-    raise UsageError(f"The search `{name}` needs a key: set {setting} in the environment.")
+def _search_key(name: str, *settings: str) -> str:
+    """The key in the first of `settings` that is set. What no header can carry is refused here, where its name is known
+    and it is not shown."""
+    for setting in settings:
+        if key := os.environ.get(setting, "").strip():
+            if key.isascii() and key.isprintable() and " " not in key:
+                return key
+            raise UsageError(f"{setting} holds characters that no key has. Set it again, without quotes or spaces.")
+    raise UsageError(f"The search `{name}` needs a key: set {settings[0]} in the environment.")
 
 
 def find_embedder(embedder: "str | Embedder", url: str = "") -> "Embedder | None":

@@ -1,21 +1,20 @@
-"""SearXNG, Tavily, Brave, Exa and DuckDuckGo as real HTTP servers on loopback, with the shapes they really answer.
+"""SearXNG, Tavily, Brave and Exa as real HTTP servers on loopback, with the shapes they really answer.
 
     with SearchServer("tavily") as server:
         server.results = [("https://good.test/a", "A page", "What it says.")]
         door = configured_door(server.url)
 
-`status` other than 200 answers with the service's own error shape; `raw` answers with these bytes whatever is asked.
+`status` other than 200 answers with the service's own error shape; `raw` answers with these bytes whatever is asked;
+`headers` go with every answer.
 `asked` keeps (method, path with query, headers in lower case, body).
 """
 
 import json
 import threading
-from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
-from urllib.parse import quote
 
-Kind = Literal["searxng", "tavily", "brave", "exa", "duckduckgo"]
+Kind = Literal["searxng", "tavily", "brave", "exa"]
 Result = tuple[str, str, str]  # url, title, snippet
 
 
@@ -25,6 +24,8 @@ class SearchServer:
         self.results: list[Result] = []
         self.status = 200
         self.raw: bytes | None = None
+        self.headers = {"content-type": "application/json"}
+        self.cut = False  # the answer ends before its length
         self.unresponsive: list[list[str]] = []
         self.count = 0  # what SearXNG says it has; it lies
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
@@ -47,8 +48,6 @@ class SearchServer:
     def body(self) -> bytes:
         if self.raw is not None:
             return self.raw
-        if self.kind == "duckduckgo":
-            return _page(self.results).encode()
         return json.dumps(self._error() if self.status != 200 else self._found()).encode()
 
     def _found(self) -> dict:
@@ -82,17 +81,6 @@ class SearchServer:
                 return {"error": "refused", "tag": "REFUSED"}
 
 
-def _page(results: list[Result]) -> str:
-    rows = "".join(
-        f'<div class="result results_links"><h2><a class="result__a" '
-        f'href="//duckduckgo.com/l/?uddg={quote(url, safe="")}&amp;rut=1">{escape(title)}</a></h2>'
-        f'<a class="result__snippet">{escape(text)}</a></div>'
-        for url, title, text in results
-    )
-    nothing = '<div class="no-results">No results.</div>'
-    return f"<html><body>{rows or nothing}</body></html>"
-
-
 def _handler(server: SearchServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -107,8 +95,9 @@ def _handler(server: SearchServer) -> type[BaseHTTPRequestHandler]:
             server.asked.append((self.command, self.path, headers, body))
             answer = server.body()
             self.send_response(server.status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(answer)))
+            for name, value in server.headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(answer) + (10 if server.cut else 0)))
             self.end_headers()
             self.wfile.write(answer)
 

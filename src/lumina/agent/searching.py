@@ -15,6 +15,7 @@ from lumina.agent.ports import Empty, Failed, Found, Hit, SearchProvider, Search
 from lumina.memory.scope import SubjectScope
 
 OF_DOCUMENTS = "doc:"  # how the locator of a local document begins
+BESIDE = 2  # places of what was found before the last provider was asked
 logger = logging.getLogger(__name__)
 Begun = Callable[[str], Awaitable[None]]  # told the provider's name
 Ended = Callable[[SearchResult], Awaitable[None]]
@@ -41,12 +42,18 @@ async def search_in_turn(
         await ended(endings[-1])
         if _is_enough(endings[-1]):
             break
-    hits: dict[str, list[Hit]] = {}
-    for ending in reversed(endings):  # what was found last is what was enough
-        for hit in ending.hits if isinstance(ending, Found) else ():
-            hits.setdefault(hit.locator, []).append(hit)
-    merged = [hit for found in hits.values() for hit in _once(found)]
-    return Searched(hits=tuple(merged[:limit]), endings=tuple(endings))
+    return Searched(hits=_merged(endings, limit), endings=tuple(endings))
+
+
+def _merged(endings: Sequence[SearchResult], limit: int) -> tuple[Hit, ...]:
+    """What was found last comes first: it was enough. What was found before it keeps a few places."""
+    seen: set[str] = set()
+    found: list[list[Hit]] = []
+    for ending in reversed(endings):
+        if isinstance(ending, Found):
+            found.append(_new(ending.hits, seen))
+    first, rest = (found[0], [hit for hits in found[1:] for hit in hits]) if found else ([], [])
+    return tuple([*first[: limit - min(BESIDE, len(rest))], *rest][:limit])
 
 
 async def _one(
@@ -75,6 +82,13 @@ def _is_enough(result: SearchResult) -> bool:
     return len(own) < len(result.hits) or evidence(own) != "thin"
 
 
-def _once(found: Sequence[Hit]) -> list[Hit]:
-    """Several passages of one document are several hits; a page of the web is one."""
-    return list(found) if found[0].locator.startswith(OF_DOCUMENTS) else list(found[:1])
+def _new(hits: Sequence[Hit], seen: set[str]) -> list[Hit]:
+    """Those whose source nobody found before. Several passages of one document are several hits; a page of the web is
+    one."""
+    kept: list[Hit] = []
+    before = frozenset(seen)
+    for hit in hits:
+        if hit.locator not in (before if hit.locator.startswith(OF_DOCUMENTS) else seen):
+            kept.append(hit)
+        seen.add(hit.locator)
+    return kept

@@ -150,19 +150,21 @@ class Tools:
             seconds=self._desk.limits.one_search, begun=begun, ended=lambda ending: self._ended_without(query, ending),
         )  # fmt: skip
         without = [each for each in done.endings if not isinstance(each, Found)]
-        reasons = [one_line(f"{each.provider}: {each.reason}", QUERY) for each in without]
+        reasons = [one_line(f"{each.provider}: {each.reason.rstrip('.')}", QUERY) for each in without]
         if not done.hits:
             outcome = "failed" if any(isinstance(each, Failed) for each in without) else "empty"
             alone = one_line(without[0].reason, QUERY)
             return {"outcome": outcome, "reason": alone if len(without) == 1 else "; ".join(reasons)}
-        last = [each for each in done.endings if isinstance(each, Found)][-1]
+        found = [each for each in done.endings if isinstance(each, Found)]
         try:
             read = [await self._read(hit) for hit in done.hits]
         except Exception:  # what cannot be kept was not found
-            await self._finished(query, last.provider, "failed", "What was found could not be kept.")
+            await self._finished(query, found[-1].provider, "failed", "What was found could not be kept.")
             raise
         events = [event for _, event in read if event is not None]
-        await self._finished(query, last.provider, "found", hits=len(read), then=events)
+        for each in found:
+            then = events if each is found[-1] else ()
+            await self._finished(query, each.provider, "found", hits=len(each.hits), then=then)
         missing = {"found_nothing": reasons} if reasons else {}
         return {"outcome": "found", "results": [shown for shown, _ in read], **missing}
 
@@ -370,7 +372,8 @@ def around(text: str, question: str, limit: int) -> tuple[int, int]:
     if end >= len(text):
         return start, len(text)
     half = start + limit // 2
-    space = max(text.rfind("\n", half, end), text.rfind(" ", half, end))
+    after = half + 1  # a line's end may be two characters
+    space = max(text.rfind("\n", after, end), text.rfind(" ", after, end))
     return start, max(cut_place(text, space if space > 0 else end), half)
 
 

@@ -47,7 +47,7 @@ def source_lines(n: int, read: Sequence[SourceRead], citations: Sequence[Citatio
     places, loose = places_of(read, citations)
     lines = [heading_line(n, read, places)]
     if read:
-        lines.append(styled("    " + flat(read[0].url), "dim"))
+        lines.append(styled("    " + flat(read[-1].url), "dim"))
     several = len({place.heading for place in places}) > 1
     for place in places[:PLACES_SHOWN]:
         above = [(word, "dim") for word, _ in words_of(place.heading + " ·")] if several and place.heading else []
@@ -67,11 +67,13 @@ def source_lines(n: int, read: Sequence[SourceRead], citations: Sequence[Citatio
 def heading_line(n: int, read: Sequence[SourceRead], places: Sequence[SourcePlace]) -> str:
     if not read:
         return f"[{n}] a source of an earlier turn"
-    host = f" ({flat(read[0].host)})" if read[0].host != "documents" else ""
+    there = read[-1]  # a page that was read after its excerpt may have been found elsewhere
+    host = f" ({flat(there.host)})" if there.host != "documents" else ""
+    depth = styled(" · only an excerpt of it was read", "dim") if there.depth == "snippet" else ""
     headings = {place.heading for place in places}
     below = f" › {flat(headings.pop())}" if len(headings) == 1 else ""
-    title = flat(read[0].title)
-    return styled(f"[{n}]", "bold") + f" {title}{below if below != f' › {title}' else ''}".rstrip(" ›") + host
+    title = flat(there.title)
+    return styled(f"[{n}]", "bold") + f" {title}{below if below != f' › {title}' else ''}".rstrip(" ›") + host + depth
 
 
 def places_of(

@@ -25,7 +25,16 @@ from lumina.cli.sourcing import say_cited
 from lumina.memory.noting import Noting
 from lumina.memory.state import Outcome
 
-PLACES = {"documents": "your documents", "lumina-documentation": "Lumina's own documentation"}
+PLACES = {
+    "documents": "your documents",
+    "lumina-documentation": "Lumina's own documentation",
+    "searxng": "SearXNG",
+    "tavily": "Tavily",
+    "brave": "Brave Search",
+    "exa": "Exa",
+    "ddgs": "public search engines",
+}
+DOCUMENTS = ("documents", "lumina-documentation")
 
 
 @dataclass(slots=True)
@@ -37,12 +46,15 @@ class Teller:
     removed: int = 0
     notices: list[str] = field(default_factory=list)
     end: TurnFinished | None = None
+    _asked: str = ""  # the query that was told last
     _flow: Flow = field(default_factory=lambda: Flow(measure()))
 
     def tell(self, event: AnyEvent) -> None:
         match event:
             case SearchStarted():
-                note(f"searching: {flat(event.query)}")
+                if event.query != self._asked:  # the next provider is asked the same
+                    note(f"searching: {flat(event.query)}")
+                self._asked = event.query
             case SearchFinished():
                 note(search_line(event), "dim" if event.outcome == "found" else "amber")
             case PageRead():
@@ -92,7 +104,8 @@ def search_line(event: SearchFinished) -> str:
     """How a search ended: found, empty, failed and refused are four different things."""
     place = PLACES.get(event.provider, event.provider)
     if event.outcome == "found":
-        return f"found {event.hits} {'passage' if event.hits == 1 else 'passages'} in {flat(place)}"
+        what = "passage" if event.provider in DOCUMENTS else "result"
+        return f"found {event.hits} {what if event.hits == 1 else what + 's'} in {flat(place)}"
     words = {
         "empty": f"found nothing in {place}",
         "failed": f"the search in {place} failed",

@@ -137,7 +137,7 @@ def build_context(inputs: Inputs) -> Context:
         memory_id=inputs.memory_id,
         window_start=window.start,
         window_reason=window.reason,
-        look_back=inputs.look_back,
+        look_back=inputs.look_back and any(item.kind == "not shown" for item in notes),
         recall_fired=inputs.recalled.fired,
         recall_reason=inputs.recalled.reason,
         citable=tuple(item.n for item in sources if item.included),

@@ -318,6 +318,25 @@ class TurnSuite:
             (2, "A page", "example.org"),
         ]
 
+    async def test_a_page_that_was_read_never_shrinks_to_a_snippet(self, store: Store) -> None:
+        await told(store, HERE, "Why?")
+        await told(store, HERE, "And?")
+        snippet = replace(page_about("an excerpt"), depth="snippet", title="As the search has it")
+        first = await store.register_source(HERE, 1, 1, snippet)
+        assert (first.n, first.depth) == (1, "snippet")
+        read = await store.register_source(HERE, 1, 1, replace(page_about("the whole page"), host="elsewhere.example"))
+        assert (read.n, read.depth, read.host) == (1, "page", "elsewhere.example")
+        again = await store.register_source(HERE, 2, 1, snippet)
+        assert again == read
+        assert await store.sources(HERE) == [read]
+        assert await store.text(subject_of(), read.digest) == "the whole page"
+        assert await store.text(subject_of(), first.digest) == "an excerpt"  # what was cited then is still readable
+        later = await store.register_source(HERE, 2, 1, page_about("the page as it is now"))
+        assert (later.n, later.depth) == (1, "page")
+        assert await store.text(subject_of(), later.digest) == "the page as it is now"
+        read_by = [shown.read for shown in await store.page(HERE) if isinstance(shown, TurnPage)]
+        assert read_by == [(1,), (1,)]
+
     async def test_what_a_turn_has_read_is_kept_in_order(self, store: Store) -> None:
         await told(store, HERE, "Why?")
         await told(store, HERE, "And?")

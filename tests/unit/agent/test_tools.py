@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from lumina.agent.ports import Found
 from lumina.agent.tools import around, cut
-from lumina.testing import Call, ScriptedNotes
+from lumina.testing import Call, ScriptedModel, ScriptedNotes
 
 SEARCH = Call("web_search", {"query": "how large is the cache"})
 
@@ -176,8 +176,20 @@ async def test_look_back_says_which_words_were_replaced(make_agent, scope, store
 
 async def test_look_back_is_answered_twice_a_turn(make_agent, scope, store):
     calls = [Call("look_back", {"query": "anything"}) for _ in range(3)]
-    await ask(make_agent([calls, "Done."]), scope)
-    assert [row.get("outcome") for row in await results_of(store, scope)] == [None, None, "refused"]
+    agent = make_agent([*["Fine."] * 12, calls, "Done."])
+    for n in range(13):
+        await ask(agent, scope, f"And number {n}?")
+    assert [row.get("outcome") for row in await results_of(store, scope, 13)] == [None, None, "refused"]
+
+
+async def test_look_back_is_offered_only_where_an_older_turn_is_not_shown(make_agent, scope):
+    model = ScriptedModel(["Fine."] * 13)
+    agent = make_agent(model)
+    for n in range(13):
+        await ask(agent, scope, f"And number {n}?")
+    offered = ["look_back" in request.tools for request in model.requests]
+    assert offered == ["look_back finds" in request.question for request in model.requests]
+    assert (offered[0], offered[9], offered[12]) == (False, False, True)
 
 
 async def test_i2_i5_a_query_that_carries_what_is_remembered_is_refused_and_shown(make_agent, scope, store, library):

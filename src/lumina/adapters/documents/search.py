@@ -31,12 +31,14 @@ OF_ONE_DOCUMENT = 4  # ... at most so many come from one document: the fifth sho
 
 
 class DocumentSearch:
-    """A `SearchProvider` over the documents that a scope may read."""
+    """A `SearchProvider` over the documents that a scope may read. `own`: whether a scope without any is answered from
+    Lumina's own documentation; not where the web is asked next."""
 
     name = "documents"
 
-    def __init__(self, store: DocumentStore) -> None:
+    def __init__(self, store: DocumentStore, *, own: bool = True) -> None:
         self._store = store
+        self._own = own
 
     async def search(self, scope: SubjectScope, query: str, *, limit: int) -> SearchResult:
         """At most `limit` passages, best first. Failed if the store cannot be read; it never raises."""
@@ -54,6 +56,8 @@ class DocumentSearch:
     async def _search(self, scope: SubjectScope, question: Question, limit: int) -> SearchResult:
         store, provider = self._store, self.name
         matches = await _matches(store, scope, question)
+        if not matches.passages and not self._own:
+            return Empty(provider=provider, reason="no documents have been added")
         if not matches.passages:
             store, scope, provider = await own_documentation(), OWN_SCOPE, OWN_DOCUMENTATION
             matches = await _matches(store, scope, question)

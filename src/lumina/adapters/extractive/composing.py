@@ -101,12 +101,15 @@ def _as_hit(passage: Passage) -> Hit:
 
 
 def _with_coverage(asked: Sequence[str], passages: Sequence[Passage]) -> list[Passage]:
-    """The passages, with a coverage of their own where the search gave none."""
-    if any(passage.covers for passage in passages):
+    """The passages, with a coverage of their own where the search gave none: results of the web, beside documents."""
+    if all(passage.covers for passage in passages):
         return list(passages)
     weights = weigh(asked, [passage.text for passage in passages])
-    shares = [weights.share(forms(f"{one.title} {one.heading} {one.text}")) for one in passages]
-    return [replace(one, covers=share, score=one.score or share) for one, share in zip(passages, shares, strict=True)]
+
+    def share(one: Passage) -> float:
+        return weights.share(forms(f"{one.title} {one.heading} {one.text}"))
+
+    return [one if one.covers else replace(one, covers=share(one), score=one.score or share(one)) for one in passages]
 
 
 def _part(passage: Passage, quote: Quote, language: Language) -> str:

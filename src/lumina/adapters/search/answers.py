@@ -17,6 +17,7 @@ from lumina.memory.visible_text import one_line
 
 LARGEST = 2_000_000  # bytes of an answer
 SECONDS = 15.0
+USED_UP = frozenset({402, 432, 433})  # the last two are Tavily's, for a plan and for a budget
 SNIPPET = 2_000  # characters of one snippet
 TITLE = 300  # characters
 
@@ -72,8 +73,8 @@ def _refusal(answer: Answered, key_setting: str) -> str:
         return ""
     if status in (401, 403) and key_setting:
         return f"It refuses the key ({status}). Check {key_setting}."
-    if status == 402:
-        return "It wants to be paid (402): the plan's searches are used up."
+    if status in USED_UP:
+        return f"It wants to be paid ({status}): the searches of the plan are used up. See your account there."
     if status == 429:
         wait = answer.headers.get("retry-after", "")
         when = f" in {wait} seconds" if wait.isascii() and wait.isdigit() and len(wait) < 6 else " later"

@@ -19,6 +19,8 @@ from lumina.memory.visible_text import one_line
 
 SECONDS = 8  # for one engine
 NOTHING = "No results found"
+# An engine that shows a captcha instead of results looks to the package like one that has none.
+EMPTY = "The search engines gave nothing for these words; asked without a key, they do not always say why."
 Ask = Callable[[str, int], list[dict[str, Any]]]
 
 
@@ -37,7 +39,7 @@ class DDGS:
         except Exception as error:  # the package raises whatever its engines do
             return _ended(self.name, error)
         read = (Row(url=each.get("href"), title=each.get("title"), text=each.get("body")) for each in listed(rows))
-        return found(self.name, read, limit=limit, looked_through="The search engines have nothing for these words.")
+        return found(self.name, read, limit=limit, looked_through=EMPTY)
 
 
 def _by_package() -> Ask:
@@ -58,7 +60,7 @@ def _by_package() -> Ask:
 def _ended(provider: str, error: Exception) -> SearchResult:
     kind, said = type(error).__name__, one_line(str(error), 200)
     if said.startswith(NOTHING):
-        return Empty(provider=provider, reason="The search engines have nothing for these words.")
+        return Empty(provider=provider, reason=EMPTY)
     if kind == "RatelimitException":
         return Failed(provider=provider, reason="The search engines take no more searches for now.", retry=True)
     if kind in ("TimeoutException", "TimeoutError"):
