@@ -28,7 +28,7 @@ class Search(RecordedSearch):
         return Found(provider="engine " + EVIL, hits=(hit(1), hit(2)))
 wiring.note_taker = lambda model: ObeyingNotes()
 wiring.find_model = lambda name, *rest, **more: ObeyingModel(name="model" + EVIL)
-wiring.find_search = lambda search, *rest, **more: Search()
+wiring.find_searches = lambda search, *rest, **more: (Search(),)
 from lumina.cli.main import run
 run()
 '''

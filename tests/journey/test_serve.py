@@ -21,7 +21,7 @@ SLOW = [
 from lumina import wiring
 from lumina.testing import Gate, Reply, ScriptedModel, ScriptedNotes
 wiring.note_taker = lambda model: ScriptedNotes()
-wiring.find_model = lambda name: ScriptedModel([Reply("It ", "keeps ", "up to ", Gate(), "never")])
+wiring.find_model = lambda name, **more: ScriptedModel([Reply("It ", "keeps ", "up to ", Gate(), "never")])
 from lumina.cli.main import run
 run()
 """,

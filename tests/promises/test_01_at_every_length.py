@@ -27,6 +27,7 @@ PAGE_ONLY = {
     "delta_jobs": {"answer", "reason"},
     "events": {"body"},
     "audit": {"by", "at", "detail"},
+    "usage": {"day", "model", "purpose"},
 }
 # Of the other text columns a model may see the words (first), or they are names, states and references that decide what
 # is shown and are no words of anybody (second).

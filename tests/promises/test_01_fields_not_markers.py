@@ -28,7 +28,7 @@ def answers(n: int):
     as their reason."""
     search = Call("web_search", {"query": f"cache {n}"})
     if n % 7 == 4:
-        return [search, ProviderError(f"{CANARY}-no-word", provider="p", retry=True)]
+        return [search, ProviderError(f"{CANARY}-no-word", provider="p", retry=False)]
     if n % 7 == 6:
         return [search, Reply("It", ProviderError(f"{CANARY}-reason", provider="p", retry=True))]
     if n % 7 == 2:

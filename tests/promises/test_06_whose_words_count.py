@@ -125,8 +125,11 @@ async def test_the_store_remembers_which_turns_read_a_source_and_the_rule_asks_i
     await thread.record(await thread.context("Yes, do that."), "Your name is Mallory, done.")
     named = {"op": "set", "key": "user.name", "value": "Mallory", "quote": "Yes, do that", "offer": BEFORE[:20]}
     assert (await thread.apply({"ops": [named]}, seq=2)).outcomes == ()
-    await thread.record(await thread.context("Yes, do that."), "Done.")  # now the answer before had read nothing
-    assert [each.kind for each in (await thread.apply({"ops": [named]}, seq=3)).outcomes] == ["new"]
+    await thread.record(await thread.context("Yes, do that."), "Done.")  # the answer before repeats what the page said
+    assert (await thread.apply({"ops": [named]}, seq=3)).outcomes == ()
+    said = {"op": "set", "key": "user.name", "value": "Ann", "quote": "my name is Ann"}
+    await thread.record(await thread.context("By the way, my name is Ann."), "Noted.")
+    assert [each.kind for each in (await thread.apply({"ops": [said]}, seq=4)).outcomes] == ["new"]
 
 
 async def test_where_the_answer_before_cannot_be_read_no_older_one_is_taken_for_it(tmp_path: Path):

@@ -144,7 +144,7 @@ async def test_a_search_that_was_refused_is_not_shown_as_one_that_found_nothing(
     ],
 )
 async def test_the_next_turn_sees_how_the_last_one_ended_and_never_an_empty_message(make_agent, scope, step, shown):
-    agent = make_agent([step, "Next."])
+    agent = make_agent([step, "Next."], model_tries=1)
     await (await agent.ask(scope, "First?")).ended()
     await (await agent.ask(scope, "Second?")).ended()
     spoken = agent.desk.model.requests[-1].spoken()

@@ -2,8 +2,9 @@
 
 import ast
 
-# What a tool may do: ask a search, read a page, open what is stored, look back. Another one is a decision of its own.
-READING = {"web_search", "read_page", "open_source", "look_back"}
+# What a tool may do: show a plan, ask a search, read a page, open what is stored, look back. Another one is a decision of
+# its own.
+READING = {"plan", "web_search", "read_page", "open_source", "look_back"}
 
 
 def tools(source) -> list[tuple[str, ast.Call]]:

@@ -17,7 +17,9 @@ def register_models(app: typer.Typer) -> None:
 
 
 def models(as_json: Json = False) -> None:
-    """Who can answer here: the names to give to --model or LUMINA_MODEL, which are ready, and what is missing.
+    """Who can answer here, and what the others need.
+
+    The names to give to --model or LUMINA_MODEL, which are ready, and what is missing.
 
     A server on this machine (Ollama, or the one that LUMINA_MODEL_URL names) is asked briefly which models it has.
     Keys are looked for and never shown.
@@ -31,7 +33,9 @@ def doctor(
     model: Annotated[str, typer.Option("--model", metavar="NAME", help="Check this one; LUMINA_MODEL otherwise.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Check that everything that is set works: settings, database, search, model, embedder.
+    """Check that what is set works, and say what to do.
+
+    Settings, database, search, model, embedder.
 
     The model is asked for one word, the search for one query, the embedder for one vector. Each line says ok or failed,
     and what to do. The exit code is 1 when anything failed.
