@@ -119,6 +119,8 @@ def page_line(event: PageRead) -> str:
     if event.outcome == "read":
         return f"reading {flat(event.host)} [{event.n}]" if event.host else f"reading more of [{event.n}]"
     what = flat(event.host) or "a page"
+    if event.host and event.reason.startswith(event.host):  # the guard names the host itself
+        return flat(f"could not be read: {event.reason}")
     words = f"{what} could not be read" if event.outcome == "failed" else "a page was not opened"
     return flat(f"{words}: {event.reason}")
 
