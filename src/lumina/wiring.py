@@ -63,6 +63,7 @@ DEFAULT_SEARCH = "docs"
 SEARCHES = ("docs", "searxng", "tavily", "brave", "exa", "ddgs")
 NO_EMBEDDER = "none"
 NO_MODEL = "Quoted from your documents; no model is set"
+NO_MODEL_WEB = "Quoted from the sources that were found; no model is set"
 
 
 async def open_agent(
@@ -126,7 +127,7 @@ async def open_agent(
             pages=reader,
             snippets_count=cite != "pages",
             notes=notes or note_taker(chosen),
-            notice=NO_MODEL if chosen.model_name == DEFAULT_MODEL else "",
+            notice=(NO_MODEL_WEB if reader else NO_MODEL) if chosen.model_name == DEFAULT_MODEL else "",
             limits=limits or Limits(),
             embedder=vectors,
             prompts=own,

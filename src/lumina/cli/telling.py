@@ -46,6 +46,7 @@ class Teller:
     removed: int = 0
     notices: list[str] = field(default_factory=list)
     end: TurnFinished | None = None
+    _unread: set[str] = field(default_factory=set)  # why pages could not be read, as it was told
     _asked: str = ""  # the query that was told last
     _flow: Flow = field(default_factory=lambda: Flow(measure()))
 
@@ -58,7 +59,10 @@ class Teller:
             case SearchFinished():
                 note(search_line(event), "dim" if event.outcome == "found" else "amber")
             case PageRead():
-                note(page_line(event), "dim" if event.outcome == "read" else "amber")
+                note(
+                    page_line(event, again=event.reason in self._unread), "dim" if event.outcome == "read" else "amber"
+                )
+                self._unread.add(event.reason)
             case Plan():
                 note("looking for: " + flat("; ".join(event.queries)))
             case SourceRead():
@@ -114,11 +118,15 @@ def search_line(event: SearchFinished) -> str:
     return flat(f"{words[event.outcome]}: {event.reason}" if event.reason else words[event.outcome])
 
 
-def page_line(event: PageRead) -> str:
-    """How reading a page ended."""
+def page_line(event: PageRead, *, again: bool = False) -> str:
+    """How reading a page ended. `again`: the reason was told before."""
     if event.outcome == "read":
         return f"reading {flat(event.host)} [{event.n}]" if event.host else f"reading more of [{event.n}]"
     what = flat(event.host) or "a page"
+    if again and event.outcome == "failed":
+        return f"{what} could not be read for the same reason"
+    if event.host and event.reason.startswith(event.host):  # the guard names the host itself
+        return flat(f"could not be read: {event.reason}")
     words = f"{what} could not be read" if event.outcome == "failed" else "a page was not opened"
     return flat(f"{words}: {event.reason}")
 

@@ -212,6 +212,22 @@ async def test_i2_i5_a_query_that_carries_what_is_remembered_is_refused_and_show
     assert library.queries == ["weather York"]
 
 
+async def test_i5_what_was_typed_in_a_turn_that_is_shown_may_be_searched_for(make_agent, scope, library):
+    note = {"op": "set", "key": "home.city", "value": "York", "quote": "I live in York", "about": "subject"}
+    carrying = Call("web_search", {"query": "weather York"})
+    agent = make_agent(
+        ["Noted.", carrying, "Rain.", *["Fine."] * 11, carrying, "No."],
+        notes=ScriptedNotes([json.dumps({"ops": [note]})]),
+    )
+    await ask(agent, scope, "I live in York.")
+    await ask(agent, scope, "What is the weather there?")
+    assert library.queries == ["weather York"]
+    for n in range(11):
+        await ask(agent, scope, f"And number {n}?")
+    await ask(agent, scope, "What is the weather?")
+    assert library.queries == ["weather York"]  # it has left the window
+
+
 async def test_i2_what_a_look_back_brought_up_cannot_leave_in_a_query(make_agent, scope, store, library):
     calls = [Call("look_back", {"query": "gardener phone"}), Call("web_search", {"query": "who is 5550123"}), "Done."]
     agent = make_agent([*["Fine."] * 12, *calls])

@@ -72,3 +72,14 @@ def test_a_title_cannot_forge_a_line() -> None:
     )
     assert lines[0] == "[1] Garden [2] Forged \ufffd[31m › Visiting"
     assert not any(line.startswith(("[2]", "[3]")) for line in lines)
+
+
+def test_a_page_that_was_read_after_its_excerpt_is_shown_where_it_was_found() -> None:
+    excerpt_of = read(depth="snippet", host="good.test", url="https://good.test/a", heading="", title="As searched")
+    page = read(host="other.test", url="https://other.test/new", heading="", title="Garden")
+    assert source_lines(1, [excerpt_of, page], [])[:2] == ["[1] Garden (other.test)", "    https://other.test/new"]
+
+
+def test_demand_4_a_source_of_which_only_an_excerpt_was_read_says_so() -> None:
+    lines = source_lines(1, [read(depth="snippet", host="good.test", url="https://good.test/a", heading="")], [])
+    assert lines[0] == "[1] Garden (good.test) · only an excerpt of it was read"

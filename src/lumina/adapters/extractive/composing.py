@@ -23,6 +23,12 @@ WITH_CODE = 2  # passages of which code is shown, too
 SHARED = 2  # words of the question that the nearest passage must hold to be quoted, if there are as many
 NEAREST = 3  # pages that are named when nothing is direct
 MAX_TITLE = 80
+# "how many", "wie lange": a number answers them, and the page does not say the word again.
+MEASURES = frozenset(
+    forms(
+        "many much long large big old high tall far often deep wide fast viel viele lang lange groß alt hoch weit oft"
+    )
+)
 HOW = (
     "how",
     "wie",
@@ -39,21 +45,35 @@ HOW = (
 )
 
 
-def answer(question: str, results: Results, language: Language, *, asked_as: str = "", opened: bool = False) -> str:
+def answer(
+    question: str, results: Results, language: Language, *, asked_as: str = "", opened: bool = False,
+    parts: Sequence[str] = (),
+) -> str:  # fmt: skip
     """The answer to `question` (as it was searched for) from `results`. `asked_as`: the words in which it was asked, if
-    they are others; `opened`: the results are a source asked for by its number, so there is nothing to doubt."""
+    they are others; `opened`: the results are a source asked for by its number, so there is nothing to doubt. `parts`
+    of the question are answered one after the other where no passage holds the whole and each has one that holds it."""
     if results.outcome != "found":
         return phrase(language, results.outcome)
     asked = content_words(question) or forms(question)
     passages = _with_coverage(asked, results.passages)
     kind: Evidence = "direct" if opened else evidence([_as_hit(passage) for passage in passages])
     if kind == "thin":
+        each = [_answer_of_part(part, results, language) for part in parts]
+        if each and all(each):
+            return "\n\n".join(each)
         return _nearest(asked, passages, language)
     wants_code = not set(HOW).isdisjoint(f"{question} {asked_as}".lower().split())
     weights = weigh(asked, [passage.text for passage in passages])
     quotes = _quotes(passages, weights, kind, language, wants_code=wants_code)
     parts = [_part(passage, quote, language) for passage, quote in quotes]
     return "\n\n".join(parts) or _nearest(asked, passages, language)
+
+
+def _answer_of_part(part: str, results: Results, language: Language) -> str:
+    """The answer to a part of the question; "" when nothing holds it."""
+    passages = _with_coverage(content_words(part) or forms(part), results.passages)
+    thin = evidence([_as_hit(passage) for passage in passages]) == "thin"
+    return "" if thin else answer(part, results, language)
 
 
 def _quotes(
@@ -101,15 +121,20 @@ def _as_hit(passage: Passage) -> Hit:
 
 
 def _with_coverage(asked: Sequence[str], passages: Sequence[Passage]) -> list[Passage]:
-    """The passages, with a coverage of their own where the search gave none: results of the web, beside documents."""
+    """The passages, with a coverage of their own where the search gave none: results of the web, beside documents.
+    They are then put in its order, because a search engine's order is of pages and not of what they answer."""
     if all(passage.covers for passage in passages):
         return list(passages)
-    weights = weigh(asked, [passage.text for passage in passages])
+    telling = [word for word in asked if word not in MEASURES] or asked
+    weights = weigh(telling, [passage.text for passage in passages])
 
     def share(one: Passage) -> float:
         return weights.share(forms(f"{one.title} {one.heading} {one.text}"))
 
-    return [one if one.covers else replace(one, covers=share(one), score=one.score or share(one)) for one in passages]
+    weighed = [
+        one if one.covers else replace(one, covers=share(one), score=one.score or share(one)) for one in passages
+    ]
+    return sorted(weighed, key=lambda one: -one.covers)
 
 
 def _part(passage: Passage, quote: Quote, language: Language) -> str:

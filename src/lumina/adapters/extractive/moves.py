@@ -25,6 +25,7 @@ from lumina.adapters.extractive.researching import (
     PAGES_RESEARCHED,
     number_of,
     pages_to_read,
+    parts_of,
     planned,
     together,
 )
@@ -185,15 +186,19 @@ def _from_results(asked: Asked, exchanges: Sequence[Exchange]) -> Move:
         return Say(text=told or phrase(language, "nothing earlier"))
     if further := _look_further(asked, exchanges):
         return further
-    found = [exchange.result for exchange in exchanges if exchange.tool in (SEARCH, READ)]
-    results = together(found) if len(found) > 1 else read_results(last.result)
+    searched = [exchange.result for exchange in exchanges if exchange.tool == SEARCH]
+    pages = [exchange.result for exchange in exchanges if exchange.tool == READ]
+    results = together(searched, pages) if len(searched) + len(pages) > 1 else read_results(last.result)
     plain = manner.asking(asked.question)[:MAX_QUERY]
     searches = sum(exchange.tool == SEARCH for exchange in exchanges)
     if results.outcome == "refused" and searches == 1 and _leans_on_before(asked):
         return Use(tool=SEARCH, arguments={"query": plain})  # an earlier question's words may carry what is private
     question = MARKER.sub(" ", plain) if last.tool == OPEN else resolved(asked)
     asked_as = " ".join([plain, *_questions(asked.earlier)[-1:]]) if _leans_on_before(asked) else plain
-    text = composing.answer(question, results, language, asked_as=asked_as, opened=last.tool == OPEN)
+    text = composing.answer(
+        question, results, language, asked_as=asked_as, opened=last.tool == OPEN,
+        parts=parts_of(question) if PLAN in asked.tools else (),
+    )  # fmt: skip
     beside, _ = known.from_parts(plain, asked.memory, _own_words(asked), language)
     if beside and results.outcome != "found":
         return Say(text=beside)

@@ -21,14 +21,17 @@ LEAST_WORDS = 2  # of a part that can stand alone
 
 def planned(question: str) -> list[str]:
     """At most `QUERIES` queries: the question, its parts where it has several, its content words."""
-    found = [question]
-    parts = [part.strip(" .?!,;") for part in PARTS.split(question)]
-    if len(parts) > 1:
-        found += [part for part in parts if len(content_words(part)) >= LEAST_WORDS]
+    found = [question, *parts_of(question)]
     words = content_words(question)
     telling = [word for word in re.findall(r"\w+", question) if set(content_words(word)) & set(words)]
     found.append(" ".join(telling))
     return list(dict.fromkeys(query for query in found if query.strip()))[:QUERIES]
+
+
+def parts_of(question: str) -> list[str]:
+    """The parts of a question that has several, those that can stand alone."""
+    parts = [part.strip(" .?!,;") for part in PARTS.split(question)]
+    return [part for part in parts if len(content_words(part)) >= LEAST_WORDS] if len(parts) > 1 else []
 
 
 def pages_to_read(results: Sequence[Results], read: Sequence[int], most: int) -> int:
@@ -49,13 +52,15 @@ def number_of(arguments: str) -> int:
     return n if isinstance(n, int) else 0
 
 
-def together(results: Sequence[str]) -> Results:
-    """All that was found and read in a turn as one result: pages before the excerpts that led to them."""
-    read = [read_results(text) for text in results]
+def together(searches: Sequence[str], pages: Sequence[str]) -> Results:
+    """All that was found and read in a turn as one result: pages in the place of the excerpts that led to them."""
+    read = [read_results(text) for text in (*pages, *searches)]
+    whole = {passage.source for found in read[: len(pages)] for passage in found.passages}
     passages: list[Passage] = []
-    for found in reversed(read):
-        passages += [passage for passage in found.passages if passage not in passages]
+    for at, found in enumerate(read):
+        new = [one for one in found.passages if at < len(pages) or one.source not in whole]
+        passages += [passage for passage in new if passage not in passages]
     if passages:
         return Results(outcome="found", passages=tuple(passages))
     without: list[Outcome] = [found.outcome for found in read if found.outcome != "found"]
-    return Results(outcome=without[0] if without else "empty")
+    return Results(outcome="failed" if "failed" in without else without[0] if without else "empty")
