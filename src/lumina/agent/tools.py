@@ -73,15 +73,15 @@ class Tools:
     """The tools of one turn, and what they found: `searched` sums up all searches of the turn."""
 
     def __init__(
-        self, *, desk: Desk, thread: Thread, context: Context, state: State, ledger: Ledger, guard: QueryGuard,
-        log: TurnLog,
+        self, *, desk: Desk, thread: Thread, context: Context, ledger: Ledger, log: TurnLog,
+        remembered: "asyncio.Task[tuple[State, QueryGuard]]",
     ) -> None:  # fmt: skip
+        """`remembered` reads the thread's state and what a search may not carry; nothing is searched before it has."""
         self._desk = desk
         self._thread = thread
         self._context = context
-        self._state = state
         self._ledger = ledger
-        self._guard = guard
+        self._remembered = remembered
         self._log = log
         self._ended: set[str] = set()
         self._shown: set[tuple[int, str]] = set()
@@ -126,16 +126,19 @@ class Tools:
             *([looking] if self._context.receipt.look_back else []),
         ]
 
+    async def _known(self) -> tuple[State, QueryGuard]:
+        return await asyncio.shield(self._remembered)  # a call that is given up does not end it for the others
+
     async def _plan(self, asked: Queries) -> Result:
-        queries = [
-            line for query in asked.queries if (line := one_line(query, QUERY)) and not self._guard.carries(line)
-        ]
+        _, guard = await self._known()
+        queries = [line for query in asked.queries if (line := one_line(query, QUERY)) and not guard.carries(line)]
         await self._log.write(self._event(Plan, queries=tuple(queries)))
         return {"planned": queries}
 
     async def _web_search(self, asked: Query) -> Result:
         query = one_line(asked.query, QUERY)
-        if carried := self._guard.carries(query):
+        _, guard = await self._known()
+        if carried := guard.carries(query):
             provider = self._desk.search.name
             await self._begun(query, provider)
             reason = f"The query carries “{one_line(carried, 60)}”, which is remembered and is not in the question."
@@ -287,8 +290,9 @@ class Tools:
         }
 
     async def _look_back(self, asked: Query) -> Result:
+        state, guard = await self._known()
         found = await look_back(
-            self._thread.store, self._thread.scope, asked.query, before=first_shown(self._context), state=self._state,
+            self._thread.store, self._thread.scope, asked.query, before=first_shown(self._context), state=state,
             profile=await self._thread.profile(), meaning=self._thread.meaning,
         )  # fmt: skip
         words = {pick.passage.id: one_line(pick.passage.text, PASSAGE_LIMIT) for pick in found.picks}
@@ -297,7 +301,7 @@ class Tools:
             return self._thread.counter.count(words[passage.id]) + 20
 
         chosen = [pick.passage for pick in pick_within(found.picks, LOOKED_BACK, cost)]
-        self._guard.recall(words[passage.id] for passage in chosen)
+        guard.recall(words[passage.id] for passage in chosen)
         rows = [
             {
                 "turn": passage.seq,

@@ -25,11 +25,13 @@ from lumina.agent.unbroken import unbroken
 from lumina.memory.context import Context
 from lumina.memory.passages import passages_of
 from lumina.memory.showing import recalled_elsewhere
+from lumina.memory.state import State
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Searched, Status, ToolRecord, Turn, TurnEnd
 
 STOPPED = "stopped"
 INTERRUPTED = "interrupted"
+ASKER_STEPS = 3  # of the event loop, until `ask` has returned: a store in memory never lets others go on
 logger = logging.getLogger(__name__)
 
 
@@ -39,8 +41,10 @@ async def answer_turn(desk: Desk, thread: Thread, turn: Turn, work: Work, *, ins
     answering = Answering(desk, thread, turn)
     clock = asyncio.timeout(desk.limits.turn)
     try:
-        await answering.tell_start()
+        answering.tell_start()
         with work.stoppable():
+            for _ in range(ASKER_STEPS):  # who asked may stop it at once: then no model is asked
+                await asyncio.sleep(0)
             async with clock:
                 # 3. What the model will see is decided; the receipt is stored with the turn.
                 context = await thread.context(
@@ -77,6 +81,7 @@ class Answering:
                               snippets_count=desk.snippets_count)  # fmt: skip
         self._draft = Draft(log=self._log, ledger=self._ledger, masks=thread.schema.masks)
         self._context: Context | None = None
+        self._remembered: asyncio.Task[tuple[State, QueryGuard]] | None = None
         self._tools: Tools | None = None
         self._loop: Loop | None = None
 
@@ -84,12 +89,13 @@ class Answering:
     def _place(self) -> dict[str, object]:
         return {"thread": self._thread.scope.thread, "turn": self._turn.seq}
 
-    async def tell_start(self) -> None:
+    def tell_start(self) -> None:
         started = TurnStarted.model_validate(
             {**self._place, "attempt": self._turn.attempt, "question": self._turn.question}
         )
-        self._log.gather(started)  # it goes with the context, a moment later
-        await self._thread_log.write(started)
+        # Both are committed a moment later, while the model is at work: nobody's first word waits for the disk.
+        self._log.gather(started)
+        self._thread_log.gather(started)
 
     async def tell_context(self, context: Context) -> None:
         self._context = context
@@ -103,8 +109,9 @@ class Answering:
             "items_out": sum(not item.included for item in items),
             "recall": context.receipt.recall_reason,
         })  # fmt: skip
-        notice = [Notice.model_validate({**self._place, "text": self._desk.notice})] if self._desk.notice else []
-        await self._log.write(built, *notice)
+        self._log.gather(built)
+        if self._desk.notice:
+            self._log.gather(Notice.model_validate({**self._place, "text": self._desk.notice}))
 
     async def _may_be_cited(self, numbers: Sequence[int]) -> Sequence[int]:
         """Of the numbers that the memory block lists, those that count."""
@@ -116,12 +123,9 @@ class Answering:
 
     async def exchange(self, context: Context) -> Outcome:
         """Model and tools, until the answer is there or a limit is reached."""
-        state, profile = await self._thread.state(), await self._thread.profile()
-        shown = await self._shown(context)
-        guard = QueryGuard.of(profile=profile, state=state, question=self._turn.question, context=context, turns=shown)
-        guard.recall(await recalled_elsewhere(self._desk.store, self._thread.scope, context.receipt))
+        self._remembered = asyncio.create_task(self._read_remembered(context))  # beside the model; tools wait for it
         self._tools = Tools(
-            desk=self._desk, thread=self._thread, context=context, state=state, ledger=self._ledger, guard=guard,
+            desk=self._desk, thread=self._thread, context=context, remembered=self._remembered, ledger=self._ledger,
             log=self._log,
         )  # fmt: skip
         toolbox = Toolbox(self._tools.all(), keep=self._keep_call, limit=self._desk.limits.tool_calls)
@@ -132,11 +136,22 @@ class Answering:
         )  # fmt: skip
         return await self._loop.run()
 
+    async def _read_remembered(self, context: Context) -> tuple[State, QueryGuard]:
+        """The state, and what a search may not carry."""
+        state, profile = await self._thread.state(), await self._thread.profile()
+        shown = await self._shown(context)
+        guard = QueryGuard.of(profile=profile, state=state, question=self._turn.question, context=context, turns=shown)
+        guard.recall(await recalled_elsewhere(self._desk.store, self._thread.scope, context.receipt))
+        return state, guard
+
     async def _tell(self, text: str, now: bool) -> None:
         await self._log.write(Notice.model_validate({**self._place, "text": text, "now": now}))
 
     async def end(self, outcome: Outcome) -> Turn:
         """Commits the end of the turn, and tells it."""
+        if self._remembered:
+            self._remembered.cancel()
+            await asyncio.wait({self._remembered})
         try:
             await self._draft.close()
         except Exception:  # a citation that cannot be matched must not keep the turn from ending

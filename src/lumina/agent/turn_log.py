@@ -9,7 +9,7 @@ second reader and the first one see the same events with the same numbers.
 
 import asyncio
 from collections.abc import AsyncGenerator, Hashable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from pydantic import ValidationError
 
@@ -142,7 +142,7 @@ async def follow(
 
     A thread's own log (seq 0, attempt 0) never ends: whoever follows it stops reading when it has enough.
     """
-    ended = False
+    ended, unsure = False, True  # whether the turn has ended; whether it may have, without a word in its log
     with bell.listening((scope, seq, attempt)) as rung:
         while True:
             rung.clear()
@@ -153,15 +153,17 @@ async def follow(
                 yield event
                 if seq and event.kind == "turn.finished":
                     return
-            if fresh:
-                continue
-            if ended:
+            if ended and not fresh:
                 return
-            ended = seq > 0 and await _has_ended(store, scope, seq, attempt)
-            if not ended:  # an ended turn is read once more: its last events may have come in between
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(POLL):
-                        await rung.wait()
+            if unsure and not fresh:
+                unsure, ended = False, seq > 0 and await _has_ended(store, scope, seq, attempt)
+                if ended:  # it is read once more: its last events may have come in between
+                    continue
+            try:
+                async with asyncio.timeout(POLL):
+                    await rung.wait()  # it has rung already if more was written since it was read
+            except TimeoutError:
+                unsure = True
 
 
 def read_event(scope: ThreadScope, seq: int, number: int, body: str) -> AnyEvent:

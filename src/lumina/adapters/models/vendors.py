@@ -34,9 +34,9 @@ def vendor_model(named: Named, client: Any) -> "Model":
 
 
 def _sdk(named: Named, url: str, client: Any) -> Any:
-    from openai import AsyncOpenAI
+    from lumina.adapters.models.openai_chat import ChatClient
 
-    return AsyncOpenAI(api_key=named.key or NO_KEY, base_url=url, http_client=client, max_retries=0)
+    return ChatClient(api_key=named.key or NO_KEY, base_url=url, http_client=client, max_retries=0)
 
 
 def _openai(named: Named, client: Any) -> "Model":

@@ -57,6 +57,8 @@ SECRET = select(meta.c.value).where(meta.c.name == "secret")
 class SQLStore(ABC):
     """A `Store` and a `DocumentStore` on a SQLAlchemy connection."""
 
+    _secret: bytes | None = None
+
     @abstractmethod
     async def close(self) -> None: ...
 
@@ -81,10 +83,12 @@ class SQLStore(ABC):
         """Tells whether the store with a token is still open somewhere."""
 
     async def secret(self) -> bytes:
-        found = await self._read(lambda connection: connection.execute(SECRET).scalar())
-        if not isinstance(found, bytes) or len(found) != 32:
-            raise StoreError("The secret of this database is damaged. Restore the database from a copy.")
-        return found
+        if self._secret is None:  # it never changes
+            found = await self._read(lambda connection: connection.execute(SECRET).scalar())
+            if not isinstance(found, bytes) or len(found) != 32:
+                raise StoreError("The secret of this database is damaged. Restore the database from a copy.")
+            self._secret = found
+        return self._secret
 
     # Threads
 
