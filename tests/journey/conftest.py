@@ -30,7 +30,7 @@ if os.environ.get("STOP_HANGS"):
     Work.stop = lambda self: None
 from lumina.testing import Gate, Reply, ScriptedModel, ScriptedNotes
 wiring.note_taker = lambda model: ScriptedNotes()  # the model's one step is for an answer
-wiring.find_model = lambda name: ScriptedModel([Reply("It ", "keeps ", "up to ", Gate(), "never")])
+wiring.find_model = lambda name, **_: ScriptedModel([Reply("It ", "keeps ", "up to ", Gate(), "never")])
 from lumina.cli.main import run
 run()
 """,

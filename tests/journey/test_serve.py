@@ -21,7 +21,7 @@ SLOW = [
 from lumina import wiring
 from lumina.testing import Gate, Reply, ScriptedModel, ScriptedNotes
 wiring.note_taker = lambda model: ScriptedNotes()
-wiring.find_model = lambda name: ScriptedModel([Reply("It ", "keeps ", "up to ", Gate(), "never")])
+wiring.find_model = lambda name, **_: ScriptedModel([Reply("It ", "keeps ", "up to ", Gate(), "never")])
 from lumina.cli.main import run
 run()
 """,
@@ -135,3 +135,13 @@ def test_ctrl_c_ends_it(started):
     process, _ = started()
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(300) == 130
+
+
+def test_who_asks_for_a_websocket_gets_an_answer_as_if_it_had_not(started):
+    _, http = started()
+    upgrade = {
+        "connection": "Upgrade", "upgrade": "websocket", "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }  # fmt: skip
+    answer = http.get("/api/threads", headers=upgrade)
+    assert (answer.status_code, answer.json()) == (200, [])

@@ -83,7 +83,7 @@ async def serve(
         app = create_app(agent, hosts=hosts_of(host, port, more_hosts))
         config = uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE,
-            server_header=False, date_header=False,
+            server_header=False, date_header=False, ws="none",  # asked to upgrade, it answers as if it was not asked
         )  # fmt: skip
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         await Server(config, agent, app.state.closing, lambda: told(address)).serve(sockets=[opened])
