@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from lumina.testing import Call, ObeyingModel, Reply, Thought
-from support.providers import Cut, Hold, Provider, Refuse
+from support.providers import Cut, Garbage, Hold, Provider, Refuse
 
 SEARCH = Call("web_search", {"query": "how Lumina remembers turns"})
 ANSWER = "Lumina keeps the last turns word for word [1]. This is from nowhere [99]."
@@ -128,3 +128,16 @@ def test_a_model_that_obeys_every_page_does_nothing_that_was_not_asked_for(lumin
     assert {event["n"] for event in events if event["kind"] == "citation"} <= {1}
     assert not any("evil.test" in event.get("url", "") for event in events)
     assert len(provider.asked) <= 13
+
+
+def test_counts_that_are_no_numbers_spoil_no_answer_and_no_library_speaks_to_the_asker(lumina) -> None:
+    chunk = {
+        "id": "c", "object": "chat.completion.chunk", "created": 1, "model": "scripted",
+        "choices": [{"index": 0, "delta": {"content": "Fine."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": "12", "completion_tokens": "x", "total_tokens": "-1"},
+    }  # fmt: skip
+    stream = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
+    with Provider([Garbage(stream, "text/event-stream")]) as provider:
+        done = lumina("ask", "How does Lumina remember?", **told(provider))
+    assert (done.returncode, done.stdout) == (0, b"Fine.\n")
+    assert b"Warning" not in done.stderr

@@ -22,6 +22,7 @@ from pydantic_ai.exceptions import (
     ModelRateLimitError,
     ModelRequestTimeout,
     ModelTimeoutError,
+    UnexpectedModelBehavior,
     UserError,
 )
 
@@ -40,6 +41,7 @@ SAID: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
     ((ModelTimeoutError, ModelRequestTimeout, TimeoutError), "did not answer in time. Try again"),
     ((ModelConnectionError, ConnectionError), "could not be reached, or the connection broke. Try again"),
     (ContentFilterError, "was stopped by its provider's content filter"),
+    (UnexpectedModelBehavior, "answered in a form that cannot be read. Try again, or another model"),
     (UserError, "is not set up as it needs to be; the log says how"),
 )
 

@@ -119,7 +119,11 @@ async def _search(chosen: Settings) -> Check:
     finally:
         await doors.aclose()
     told = [
-        f"{each.provider} found something." if each.kind == "found" else f"{each.provider}: {each.reason}"
+        f"{each.provider} found something."
+        if each.kind == "found"
+        else f"{each.provider}: {each.reason}."
+        if each.kind == "failed"
+        else f"{each.provider} was searched; nothing stands there about the question that is asked as a check."
         for each in endings
     ]
     state = "failed" if any(each.kind == "failed" for each in endings) else "ok"

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -60,7 +61,10 @@ class _SafeFormatter(logging.Formatter):
 
 
 def send_logs(*, shown: bool) -> None:
-    """What the program writes into its log goes to standard error, or nowhere: a person is told in words."""
+    """What the program writes into its log, and what its libraries warn of, goes to standard error, or nowhere: a
+    person is told in words."""
+    if not shown and not sys.warnoptions:
+        warnings.simplefilter("ignore")
     handler: logging.Handler = logging.StreamHandler() if shown else logging.NullHandler()
     if shown:
         handler.setLevel(logging.WARNING)

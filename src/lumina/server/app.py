@@ -51,8 +51,8 @@ def create_app(agent: SearchAgent, *, hosts: Collection[str], whose: Whose = of_
     app.add_middleware(Gate, hosts=hosts)
     for router in ROUTERS:
         app.include_router(router, prefix="/api", responses=PROBLEMS)
-    app.add_api_route("/healthz", alive, include_in_schema=False)
-    app.add_api_route("/readyz", ready, include_in_schema=False)
+    app.add_api_route("/healthz", alive, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/readyz", ready, methods=["GET", "HEAD"], include_in_schema=False)
     return app
 
 

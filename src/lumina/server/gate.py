@@ -70,7 +70,7 @@ class Gate:
         if host not in self._hosts and scope["path"] not in OPEN:
             return problem(421, "misdirected", "This server is not known by that name. Nothing was done.")
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host:
+        if origin is not None and _host_of(origin) != host:
             return problem(403, "forbidden", "The request comes from another site's page. Nothing was done.")
         if headers.get("sec-fetch-site", "none") == "cross-site":
             return problem(403, "forbidden", "The request comes from another site's page. Nothing was done.")
@@ -88,6 +88,14 @@ class Gate:
 
     def _limit(self) -> str:
         return f"A body has at most {self._max_body:,} bytes. Nothing was stored"
+
+
+def _host_of(origin: str) -> str:
+    """The host and port of an `Origin`; nothing for one that is no address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def hosts_of(host: str, port: int, more: Iterable[str] = ()) -> set[str]:

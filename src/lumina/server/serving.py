@@ -6,8 +6,12 @@ could read every conversation.
 
 import asyncio
 import ipaddress
+import signal
 import socket
-from collections.abc import Callable, Coroutine
+import threading
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -60,6 +64,24 @@ class Server(uvicorn.Server):
         self._agent = agent
         self._closing = closing
         self._told = told
+        self.ended_by = 0  # the signal, if one has ended it
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.ended_by = sig
+        super().handle_exit(sig, frame)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """As uvicorn does, but the signal is not raised again here: it would cut off the closing of the agent."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -75,15 +97,17 @@ class Server(uvicorn.Server):
 async def serve(
     open_agent: Callable[[], Coroutine[Any, Any, SearchAgent]], opened: socket.socket, *, host: str,
     told: Callable[[str], object], more_hosts: tuple[str, ...] = (),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Serves until a signal ends it: no new requests then, running answers end as partial and are kept. `told` gets
-    the address once requests are answered."""
+    the address once requests are answered. Returns the number of the signal, 0 if there was none."""
     port = opened.getsockname()[1]
     async with await open_agent() as agent:
         app = create_app(agent, hosts=hosts_of(host, port, more_hosts))
         config = uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE,
-            server_header=False, date_header=False,
+            server_header=False, date_header=False, ws="none",  # asked to upgrade, it answers as if it was not asked
         )  # fmt: skip
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        await Server(config, agent, app.state.closing, lambda: told(address)).serve(sockets=[opened])
+        server = Server(config, agent, app.state.closing, lambda: told(address))
+        await server.serve(sockets=[opened])
+    return server.ended_by

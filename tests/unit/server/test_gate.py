@@ -17,7 +17,7 @@ async def client(serving):
 
 
 HOSTS = ("own", "localhost", "evil.example", "127.0.0.1.evil.example", "")
-ORIGINS = (None, "own", EVIL, "null", "http://localhost.evil.example")
+ORIGINS = (None, "own", EVIL, "null", "http://localhost.evil.example", "http://[::1")
 KINDS = ("application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", None)
 
 
@@ -94,3 +94,9 @@ async def test_every_answer_forbids_sniffing_framing_and_other_hosts(client):
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"
         assert "default-src 'none'" in headers["content-security-policy"]
+
+
+async def test_who_checks_whether_it_is_there_may_leave_the_body_out(client):
+    for path in ("/healthz", "/readyz"):
+        answer = await client.http.head(client.address + path)
+        assert (answer.status_code, answer.content) == (200, b"")

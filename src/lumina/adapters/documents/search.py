@@ -144,4 +144,9 @@ def _place(passage: StoredPassage, text: str) -> tuple[str, int, int]:
 def _nothing(passages: int) -> str:
     if not passages:
         return "there are no documents yet; add some with `lumina docs add FOLDER`"
-    return f"none of the {passages:,} passages of the documents holds a word of the question"
+    of_all = (
+        "the only passage of the documents does not hold"
+        if passages == 1
+        else (f"none of the {passages:,} passages of the documents holds")
+    )
+    return f"{of_all} a word of the question"
