@@ -2,8 +2,8 @@
 
 import ast
 
-# What a tool may do: show a plan, ask a search, read a page, open what is stored, look back. Another one is a decision of
-# its own.
+# What a tool may do: show a plan, ask a search, read a page, open what is stored, look back. Another one is a decision
+# of its own.
 READING = {"plan", "web_search", "read_page", "open_source", "look_back"}
 
 
