@@ -230,15 +230,17 @@ def _older(passages: Sequence[StoredPassage], before: int) -> list[StoredPassage
 
 def _held(matches: WordMatches, passages: Sequence[StoredPassage] = ()) -> dict[int, dict[str, float]]:
     """Passage id -> the asked words it holds, by the index's own word. Of a word that reached the cap the index gave
-    the newest only: for that one the text of `passages` is asked."""
+    the newest only: for that one the text of older `passages` is asked."""
     held: dict[int, dict[str, float]] = defaultdict(dict)
     for word, ids in matches.ids.items():
         for id in ids:
             held[id][word] = 1.0
-    capped = [word for word, ids in matches.ids.items() if len(ids) >= MATCH_CAP]
+    capped = {word: ids[-1] for word, ids in matches.ids.items() if len(ids) >= MATCH_CAP}
     for passage in passages if capped else ():
-        said = vocabulary(passage.text)
-        held[passage.id].update((word, 1.0) for word in capped if word in said)
+        unsaid = [word for word, oldest in capped.items() if passage.thread or passage.id < oldest]
+        if unsaid:
+            said = vocabulary(passage.text)
+            held[passage.id].update((word, 1.0) for word in unsaid if word in said)
     return held
 
 
