@@ -138,6 +138,6 @@ def test_counts_that_are_no_numbers_spoil_no_answer_and_no_library_speaks_to_the
     }  # fmt: skip
     stream = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
     with Provider([Garbage(stream, "text/event-stream")]) as provider:
-        done = lumina("ask", "How does Lumina remember?", **told(provider))
+        done = lumina("ask", "How does Lumina remember?", **told(provider), PYTHONWARNINGS="")
     assert (done.returncode, done.stdout) == (0, b"Fine.\n")
     assert b"Warning" not in done.stderr
