@@ -3,8 +3,9 @@
 Two measures on the same questions. The first gives the budget to recall alone: Lumina's ranking on a real store beside
 the baselines, each message at the price of the very line that Lumina would send ("#3 user: ..."), the heading of its
 day paid once, so that headings are counted in every row. "Recall alone" spends all of it, as a model that looks back by
-itself can; the rows with the gate stop where a context does, at passages far behind the best. The second is a whole context by `Thread.context`, with
-window, memory block and recall in the budget: a needed message counts when it stands there word for word.
+itself can; the rows with the gate stop where a context does, at passages far behind the best. The second is a whole
+context by `Thread.context`, with window, memory block and recall in the budget: a needed message counts when it stands
+there word for word.
 
 A message that was cut into passages counts as sent when all of its passages are; the second table is lenient and asks
 for one passage of every needed message, which is what an assistant's long answer can give. Gold words (a quote) count
