@@ -2,8 +2,10 @@
 
 Two measures on the same questions. The first gives the budget to recall alone: Lumina's ranking on a real store beside
 the baselines, each message at the price of the very line that Lumina would send ("#3 user: ..."), the heading of its
-day paid once, so that headings are counted in every row. The second is a whole context by `Thread.context`, with
-window, memory block and recall in the budget: a needed message counts when it stands there word for word.
+day paid once, so that headings are counted in every row. "Recall alone" spends all of it, as a model that looks back by
+itself can; the rows with the gate stop where a context does, at passages far behind the best. The second is a whole
+context by `Thread.context`, with window, memory block and recall in the budget: a needed message counts when it stands
+there word for word.
 
 A message that was cut into passages counts as sent when all of its passages are; the second table is lenient and asks
 for one passage of every needed message, which is what an assistant's long answer can give. Gold words (a quote) count
@@ -187,8 +189,10 @@ async def _answered(asked: Asked, desk: _Desk, plain: "Baselines") -> Answered:
             note(name, budget, Sent(whole=ids, partly=ids, words={}))
         asks = partial(ranked, thread.store, asked.question, before=before, speakers=speakers, budget=budget)
         picks = await asks()
-        for name, share in _shares(last.receipt.recall_fired).items():
-            note(name, budget, desk.sent(_chosen(picks, int(share * budget), desk.material)))
+        fired = last.receipt.recall_fired
+        for name, share in _shares(fired).items():
+            within = picks if name == LUMINA else _unasked(picks, fired)
+            note(name, budget, desk.sent(_chosen(within, int(share * budget), desk.material)))
         if desk.meaning is not None:
             alike = await asks(meaning=desk.meaning)
             note(WITH_VECTORS, budget, desk.sent(_chosen(alike, budget, desk.material)))
@@ -203,6 +207,12 @@ async def _answered(asked: Asked, desk: _Desk, plain: "Baselines") -> Answered:
 def _shares(fired: bool) -> dict[str, float]:
     """How much of the budget each of Lumina's rows may spend on recall."""
     return {LUMINA: 1.0, GATED: 1.0 if fired else 0.0, SMALL: 1.0 if fired else recall.SMALL_SHARE}
+
+
+def _unasked(picks: Sequence[Pick], fired: bool) -> Sequence[Pick]:
+    """What of the ranking is sent without being asked for, as a context does: passages far behind the best are not."""
+    extent = "full" if fired else "small"
+    return recall.worth_sending(recall.Recalled(fire=fired, extent=extent, reason="", picks=tuple(picks)))
 
 
 def _chosen(picks: Sequence[Pick], budget: int, material: Material) -> set[Span]:

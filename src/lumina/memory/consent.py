@@ -27,6 +27,12 @@ sounds great|looks good|that's fine|fine with me|that works|works for me|use tha
 nehmen wir|gut so|はい|お願い|それで|是的|好的|好啊|可以|没错|沒錯|对的|對的|同意|네|좋아|그렇게|ใช่|ตกลง""".replace(
     "\n", "|"
 ).split("|")
+# What politeness and "you may do it" add to an assent: they say no more of what is agreed to, and accept nothing alone.
+MANNERS = frozenset(
+    """please bitte gern danke thanks merci gracias obrigado obrigada grazie favor por pode podes fazer faça isso isto
+    puede puedes hacerlo vas allez y""".split()
+)
+MANNERS_PHRASES = ("お願いします", "お願いいたします", "してください", "ください", "です")
 STILL = frozenset(
     "still noch weiterhin toujours encore todavía sigue ancora ainda nog nadal wciąż ještě ещё еще".split()
 )
@@ -45,10 +51,10 @@ def assents(question: str, quote: Span) -> bool:
 def only_assents(words: str) -> bool:
     """Whether `words` agree and say nothing else: what they agree to has to be quoted beside them."""
     plain = folded(words)
-    for phrase in sorted(ASSENT_PHRASES, key=len, reverse=True):
+    for phrase in sorted((*ASSENT_PHRASES, *MANNERS_PHRASES), key=len, reverse=True):
         plain = plain.replace(phrase, " ")
-    left = [word for word in SPOKEN.findall(plain) if word not in ASSENT]
-    return len(left) < len(SPOKEN.findall(folded(words))) and not content_words(" ".join(left))
+    left = [word for word in SPOKEN.findall(plain) if word not in ASSENT and word not in MANNERS]
+    return _has(words, ASSENT, ASSENT_PHRASES) and not content_words(" ".join(left))
 
 
 def goes_on(words: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lumina.memory.consent import assents, goes_on
+from lumina.memory.consent import assents, goes_on, only_assents
 from lumina.memory.evidence import Span
 
 
@@ -37,3 +37,19 @@ def test_only_the_quoted_sentence_counts():
 )
 def test_still_means_that_it_goes_on(words: str, on: bool):
     assert goes_on(words) is on
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["はい、お願いします", "はい、それでお願いします。", "sim, pode fazer", "Sim, pode fazer isso.", "sim, por favor",
+     "oui, vas-y", "ja, bitte", "sí, por favor", "yes, please", "好的，可以"],
+)  # fmt: skip
+def test_a_polite_assent_still_only_agrees(words: str):
+    assert only_assents(words)
+
+
+@pytest.mark.parametrize(
+    "words", ["はい、東京でお願いします", "sim, pode fazer em Lisboa", "yes, the blue one", "por favor", "bitte"]
+)
+def test_an_assent_that_names_something_says_more_than_yes(words: str):
+    assert not only_assents(words)
