@@ -195,7 +195,7 @@ def api() -> str:
         "HTTP API",
         "What `lumina serve` answers.",
         "[openapi.json](openapi.json) has every parameter and every field. What changes something is sent as JSON.\n"
-        "Errors have one shape: `{\"error\": {\"code\": \"not_found\", \"message\": \"...\"}}`.",
+        'Errors have one shape: `{"error": {"code": "not_found", "message": "..."}}`.',
         grid(["request", "what it does"], rows),
     )
 
