@@ -1,9 +1,9 @@
 """Answers that load nothing when they are shown.
 
-A chat client shows Markdown: an image in an answer is fetched unasked, and its address can carry away what the model was
-led to put there (CASES I4, I5). So an answer goes out without images and without raw HTML: the `!` before a `[` becomes
-a full-width one, and the `<` before a tag a quotation mark. Both are one code point for one, so that the offsets of
-citations stay what they are; the link stays a link that a person may open.
+A chat client shows Markdown: an image in an answer is fetched unasked, and its address can carry away what the model
+was led to put there (CASES I4, I5). So an answer goes out without images and without raw HTML: the `!` before a `[`
+becomes a full-width one, and the `<` before a tag a quotation mark. Both are one code point for one, so that the
+offsets of citations stay what they are; the link stays a link that a person may open.
 
 Inside a fence of code nothing is changed: nothing there is shown as an image. Only a fence that begins at the first
 column counts, because every reader of Markdown agrees on where it ends; other code is treated as prose.

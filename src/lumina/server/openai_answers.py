@@ -79,6 +79,5 @@ def finish_of(page: TurnPage) -> str:
 
 def usage_of(tokens: Json) -> Json:
     """`tokens` as the model's provider reported them; 0 where it reported nothing."""
-    sent = sum(tokens.get(name, 0) for name in ("input", "input_tokens"))
-    made = sum(tokens.get(name, 0) for name in ("output", "output_tokens"))
+    sent, made = tokens.get("input", 0), tokens.get("output", 0)
     return {"prompt_tokens": sent, "completion_tokens": made, "total_tokens": sent + made}

@@ -58,6 +58,7 @@ async def test_an_answer_has_its_citations_as_annotations_streamed_or_not(servin
         assert text == message.content
         assert last.finish_reason == "stop"
         assert last.delta.annotations == [cited.model_dump()]
+        assert usage.prompt_tokens > 0
         assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
         assert len(await threads(client)) == 2
 
@@ -168,3 +169,13 @@ async def test_a4_v1_is_behind_the_gate(serving):
             assert (await client.get(path, headers={"origin": "https://evil.example"})).status_code == 403
         plain = await client.http.post(client.address + "/v1/chat/completions", content=b"{}")
         assert plain.status_code == 415
+
+
+async def test_an_answer_that_fails_is_an_error_of_the_server_and_the_question_is_kept(serving):
+    async with serving([RuntimeError("down"), RuntimeError("down")], model_tries=1) as client, speaking(client) as ai:
+        with pytest.raises(openai.InternalServerError, match="The question is kept"):
+            await ai.chat.completions.create(**ASK)
+        with pytest.raises(openai.APIError, match="The question is kept"):
+            async for _ in await ai.chat.completions.create(**ASK, stream=True):
+                pass
+        assert [row["turns"] for row in await threads(client)] == [1, 1]
