@@ -132,7 +132,7 @@ class SearchAgent:
 
     async def ask(
         self, scope: ThreadScope, question: str, *, client_id: str = "", budget: int = DEFAULT_BUDGET,
-        instead_of: int = 0, temporary: bool = False, research: bool = False,
+        instead_of: int = 0, temporary: bool = False, research: bool = False, also: str = "",
     ) -> Run:  # fmt: skip
         """Keeps the question and starts to answer it. When this returns, the question is stored.
 
@@ -140,12 +140,15 @@ class SearchAgent:
         for what the first model call is sent. Raises UsageError for a question that cannot be kept, DoesNotFit for
         one that is too long (nothing is stored then), TurnConflict while another turn of the thread runs.
 
-        `research`: a plan of several searches, and pages read, instead of a quick look.
+        `research`: a plan of several searches, and pages read, instead of a quick look. `also`: instructions of
+        whoever asks, for this question; the model gets them behind Lumina's own.
 
         With `instead_of`, a seq, it is the next attempt of that turn: what stood there and after is superseded, and
         stays to be shown. NotFound when no live turn has that seq. `temporary` as in `thread`.
         """
+        check_text("instructions", also)
         instructions = self.desk.prompts.instructions(self.today(), research=research)
+        instructions = f"{instructions}\n\n{also.strip()}" if also.strip() else instructions
         desk = self.desk.researching() if research else self.desk
         check_question(question, instructions, budget, self.desk.calibration.counter)
         thread = await self.thread(scope, temporary=temporary)

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from lumina.agent.search_agent import SearchAgent
 from lumina.memory.errors import LuminaError
 from lumina.memory.scope import SubjectScope
-from lumina.server import memory_api, threads_api, turns_api
+from lumina.server import memory_api, openai_api, threads_api, turns_api
 from lumina.server.gate import Gate
 from lumina.server.problems import HANDLERS, Problem, of_request
 from lumina.server.whose import LOCAL
@@ -51,6 +51,7 @@ def create_app(agent: SearchAgent, *, hosts: Collection[str], whose: Whose = of_
     app.add_middleware(Gate, hosts=hosts)
     for router in ROUTERS:
         app.include_router(router, prefix="/api", responses=PROBLEMS)
+    app.include_router(openai_api.router, prefix="/v1")
     app.add_api_route("/healthz", alive, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/readyz", ready, methods=["GET", "HEAD"], include_in_schema=False)
     return app
