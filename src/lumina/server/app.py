@@ -16,13 +16,13 @@ from starlette.responses import JSONResponse, Response
 from lumina.agent.search_agent import SearchAgent
 from lumina.memory.errors import LuminaError
 from lumina.memory.scope import SubjectScope
-from lumina.server import memory_api, openai_api, threads_api, turns_api
+from lumina.server import memory_api, openai_api, threads_api, turns_api, usage_api
 from lumina.server.gate import Gate
 from lumina.server.problems import HANDLERS, Problem, of_request
 from lumina.server.whose import LOCAL
 
 Whose = Callable[[Request], SubjectScope]
-ROUTERS = (threads_api.router, turns_api.router, memory_api.router)
+ROUTERS = (threads_api.router, turns_api.router, memory_api.router, usage_api.router)
 PROBLEMS: dict[int | str, dict[str, object]] = {
     404: {"model": Problem, "description": "There is no such thing, or it belongs to somebody else."},
     "4XX": {"model": Problem, "description": "The request cannot be carried out as it was made."},

