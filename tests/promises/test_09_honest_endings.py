@@ -41,7 +41,7 @@ ENDINGS = [
     (ConnectionError("refused"), "failed", "The model scripted could not be reached", ""),
     (HTTP_401, "failed", "The model scripted failed (HTTP 401)", ""),
     (UserError(f"no {KEY}"), "failed", "The model scripted is not set up", ""),
-    (UnexpectedModelBehavior("odd", KEY), "failed", "The model scripted failed (UnexpectedModelBehavior)", ""),
+    (UnexpectedModelBehavior("odd", KEY), "failed", "The model scripted answered in a form that cannot be read", ""),
     (ProviderError("The quota is used up.", provider="p", retry=False), "failed", "The quota is used up.", ""),
     (ZeroDivisionError(), "failed", "The model scripted failed (ZeroDivisionError)", ""),
 ]

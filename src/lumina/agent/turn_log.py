@@ -92,14 +92,13 @@ class TurnLog:
         await self.flush()
 
     async def flush(self) -> None:
-        """Commits what was gathered. Raises what a commit in the background raised before."""
+        """Commits what was gathered, also while it commits: what came due meanwhile has no timer any more. Raises what a
+        commit in the background raised before."""
         async with self._one_commit:
             self._raise_failure()
-            bodies = [to_json(event) for event in self._take()]
-            if not bodies:
-                return
-            await unbroken(self._store.append_events(self.scope, self.seq, self.attempt, bodies))
-        self._bell.ring((self.scope, self.seq, self.attempt))
+            while bodies := [to_json(event) for event in self._take()]:
+                await unbroken(self._store.append_events(self.scope, self.seq, self.attempt, bodies))
+                self._bell.ring((self.scope, self.seq, self.attempt))
 
     async def last_bodies(self, *events: Event) -> tuple[str, ...]:
         """What was gathered and `events`, for the transaction that ends the turn. Nothing is left behind."""

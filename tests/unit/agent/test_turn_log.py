@@ -136,3 +136,28 @@ async def test_a_write_goes_to_its_end_and_the_stop_comes_after_it():
 
 async def _read(store, scope, bell):
     return [event async for event in follow(store, bell, scope, 1, 1)]
+
+
+async def test_words_that_come_while_a_commit_is_on_its_way_are_committed_after_it(store, scope):
+    """Nothing more may come for a long time: a reader must not wait for it."""
+    await store.open_thread(scope, deltas=False)
+    begun, go_on, append = asyncio.Event(), asyncio.Event(), store.append_events
+
+    async def slow(*given):
+        begun.set()
+        await go_on.wait()
+        return await append(*given)
+
+    store.append_events = slow
+    log = TurnLog(store=store, bell=Bell(), scope=scope, seq=0, attempt=0)
+    log.gather(Notice(thread="main", turn=1, text="begins"))
+    await begun.wait()
+    log.gather(Text(thread="main", turn=1, text="It "))
+    due = asyncio.Event()
+    asyncio.get_running_loop().call_later(0, lambda: asyncio.get_running_loop().call_later(0, due.set))
+    await due.wait()  # the timer of the first words has fired by now
+    go_on.set()
+    async with asyncio.timeout(60):  # instead of waiting for ever
+        async for event in follow(store, log._bell, scope, 0, 0):
+            if event.kind == "text":
+                break

@@ -83,7 +83,7 @@ async def test_nothing_found_is_empty_and_says_what_was_looked_through(tmp_path:
     store = await library(tmp_path, {"a.txt": "chain"})
     result = await DocumentSearch(store).search(ME, "zeppelin", limit=5)
     assert isinstance(result, Empty)
-    assert "1 passages" in result.reason
+    assert "the only passage of the documents" in result.reason
     nothing = await DocumentSearch(store).search(ME, "?!", limit=5)
     assert isinstance(nothing, Empty)
 
