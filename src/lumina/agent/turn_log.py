@@ -92,7 +92,7 @@ class TurnLog:
         await self.flush()
 
     async def flush(self) -> None:
-        """Commits what was gathered, also while it commits: what came due meanwhile has no timer any more. Raises what a
+        """Commits what was gathered, and what is gathered while it commits: that has no timer any more. Raises what a
         commit in the background raised before."""
         async with self._one_commit:
             self._raise_failure()
