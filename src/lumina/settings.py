@@ -83,7 +83,7 @@ class Settings(BaseSettings):
         description="Where to look: names separated by commas; the next is asked when one fails or is empty.",
         json_schema_extra={
             "allowed": "docs (local documents), ddgs (the web, no key, extra `web`), searxng (LUMINA_SEARXNG_URL),"
-            " tavily, brave, exa (with TAVILY_API_KEY, BRAVE_API_KEY, EXA_API_KEY in the environment)"
+            " tavily, brave, exa (with TAVILY_API_KEY, BRAVE_API_KEY or BRAVE_SEARCH_API_KEY, EXA_API_KEY)"
         },
     )
     searxng_url: str = Field(

@@ -166,7 +166,7 @@ def note_taker(model: "Model") -> "NoteTaker":
         from lumina.adapters.extractive.notes import ExtractiveNotes
 
         return ExtractiveNotes()
-    from lumina.agent.delta_step import ModelNotes
+    from lumina.agent.model_notes import ModelNotes
 
     return ModelNotes(model)
 

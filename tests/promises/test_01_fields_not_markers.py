@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from lumina.agent.delta_step import ModelNotes
+from lumina.agent.model_notes import ModelNotes
 from lumina.agent.ports import Failed, Found, Hit
 from lumina.memory.errors import ProviderError, StoreError
 from lumina.memory.scope import ThreadScope

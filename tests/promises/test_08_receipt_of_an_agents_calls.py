@@ -13,7 +13,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from lumina.agent.delta_step import ModelNotes
+from lumina.agent.model_notes import ModelNotes
 from lumina.agent.ports import Found, Hit
 from lumina.memory.receipt import as_text, digest
 from lumina.memory.turns import Message, ToolCall

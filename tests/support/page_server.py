@@ -1,30 +1,17 @@
 """Pages of the web as a real HTTP server on loopback; what it does not have is 404, its robots.txt too."""
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from support.threaded_server import ThreadedServer
 
 
-class PageServer:
+class PageServer(ThreadedServer):
     """`asked` holds the paths that were asked for. `place` is host and port, as LUMINA_WEB_ALLOW takes them."""
 
     def __init__(self, pages: dict[str, str]) -> None:
         self.pages = pages
         self.asked: list[str] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-
-    @property
-    def place(self) -> str:
-        return f"127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> "PageServer":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_handler(self))
 
 
 def article(title: str, *paragraphs: str) -> str:

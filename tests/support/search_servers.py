@@ -10,15 +10,16 @@
 """
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Literal
+
+from support.threaded_server import ThreadedServer
 
 Kind = Literal["searxng", "tavily", "brave", "exa"]
 Result = tuple[str, str, str]  # url, title, snippet
 
 
-class SearchServer:
+class SearchServer(ThreadedServer):
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.results: list[Result] = []
@@ -29,21 +30,7 @@ class SearchServer:
         self.unresponsive: list[list[str]] = []
         self.count = 0  # what SearXNG says it has; it lies
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> "SearchServer":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_handler(self))
 
     def body(self) -> bytes:
         if self.raw is not None:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from lumina.agent.desk import Desk
 from lumina.agent.events import Event, FollowUps, Notice, StateChanged, Titled
-from lumina.agent.model_notes import ModelNotes
 from lumina.agent.ports import NoteReply
 from lumina.agent.spending import NOTE, Spending
 from lumina.agent.storable import storable
@@ -23,8 +22,6 @@ from lumina.memory.noting import Noting
 from lumina.memory.state import Outcome
 from lumina.memory.thread import Thread
 from lumina.memory.turns import Turn
-
-__all__ = ["Again", "ModelNotes", "note_turn", "waiting_turns"]
 
 CHANGES = ("new", "replaces", "closes")  # outcomes that a person would call a change
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 A page can tell a model to search for what it knows of the user, and a search engine's log would then hold it. So a
 query that carries a value of the profile, or a telling word of what was recalled, is refused and shown, unless the
 person typed it: in the question, in a turn that is shown, or as a fact of this thread. Code decides; the model is told
-why and may search again. Why a turn that is shown counts: docs/decisions/0013.
+why and may search again. Why a turn that is shown counts: docs/decisions/0014.
 
 A value is carried when the query holds one of its names or numbers (a word with a capital or a digit), or all of its
 content words, or its digits in any grouping. Of recalled text, which is long, only names and numbers count.

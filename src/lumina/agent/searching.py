@@ -22,7 +22,7 @@ Ended = Callable[[SearchResult], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
+class SearchDone:
     """`hits` best first; `endings` in the order in which the providers were asked, never empty."""
 
     hits: tuple[Hit, ...]
@@ -32,7 +32,7 @@ class Searched:
 async def search_in_turn(
     providers: Sequence[SearchProvider], scope: SubjectScope, query: str, *, limit: int, seconds: float, begun: Begun,
     ended: Ended,
-) -> Searched:  # fmt: skip
+) -> SearchDone:  # fmt: skip
     """Asks until one has found enough. `begun` hears of each provider before it is asked, `ended` how
     it ended."""
     endings: list[SearchResult] = []
@@ -42,7 +42,7 @@ async def search_in_turn(
         await ended(endings[-1])
         if _is_enough(endings[-1]):
             break
-    return Searched(hits=_merged(endings, limit), endings=tuple(endings))
+    return SearchDone(hits=_merged(endings, limit), endings=tuple(endings))
 
 
 def _merged(endings: Sequence[SearchResult], limit: int) -> tuple[Hit, ...]:

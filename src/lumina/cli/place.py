@@ -3,7 +3,6 @@
 In one-person use there is one tenant and one subject, and neither is mentioned.
 """
 
-import secrets
 from typing import TYPE_CHECKING
 
 from lumina.memory.errors import NotFound, StoreError, UsageError
@@ -55,12 +54,6 @@ def check_temporary(temporary: bool, go_on: bool) -> None:
         raise UsageError("--temporary begins a new conversation; --continue goes on with one. Give one of them.")
 
 
-def new_thread(today: str) -> ThreadScope:
-    """A new conversation's scope: a day and four letters, short enough to type."""
-    letters = "".join(secrets.choice("bcdfghjkmnpqrstvwxyz") for _ in range(4))
-    return ME.thread(f"{today}-{letters}")
-
-
 async def last_thread(store: Store) -> ThreadScope:
     """The conversation that was asked last. NotFound when there is none."""
     found = await store.threads(ME, limit=1, now=utc_now())
@@ -73,7 +66,7 @@ async def chosen_thread(store: Store, name: str, *, go_on: bool, today: str) -> 
     """The named conversation, the last one, or a new one."""
     if name:
         return ME.thread(name)
-    return await last_thread(store) if go_on else new_thread(today)
+    return await last_thread(store) if go_on else ME.new_thread(today, letters=4)
 
 
 async def known_thread(store: Store, name: str) -> tuple[ThreadScope, ThreadInfo]:

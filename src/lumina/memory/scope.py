@@ -6,10 +6,12 @@ and in columns: no key is glued together from strings, so that no name can be ch
 Two ids are the same only if they are the same code points: `José` in two normal forms is two customers.
 """
 
+import secrets
 from dataclasses import dataclass
 
 from lumina.memory.errors import UsageError
 
+LETTERS = "bcdfghjkmnpqrstvwxyz"  # no vowels: no words by chance
 MAX_ID = 200  # code points; long enough for any id in use, short enough for every database's index
 
 
@@ -54,6 +56,10 @@ class SubjectScope:
 
     def thread(self, thread: str) -> "ThreadScope":
         return ThreadScope(tenant=self.tenant, subject=self.subject, thread=thread)
+
+    def new_thread(self, day: str, letters: int = 8) -> "ThreadScope":
+        """A thread that nobody has named: a day and some letters, short enough to type."""
+        return self.thread(f"{day}-{''.join(secrets.choice(LETTERS) for _ in range(letters))}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from lumina.server.ids import thread_id, thread_name
 from lumina.server.inert import Inert, inert
 from lumina.server.openai_answers import Shape, about, annotations_of, finish_of, line, page_of, shown, usage_of
 from lumina.server.openai_requests import Asked, Completion, sorted_out
-from lumina.server.openai_threads import begin_with, find_thread, new_scope
+from lumina.server.openai_threads import begin_with, find_thread
 from lumina.server.problems import of_anything, of_lumina, of_request
 from lumina.server.streams import HEADERS
 from lumina.server.whose import Agent, Subject
@@ -121,7 +121,7 @@ async def _ask(
             return await ask(found)
         except TurnConflict:
             pass  # another client goes on from the same place, and was first
-    scope = new_scope(agent, subject)
+    scope = subject.new_thread(agent.today())
     if asked.earlier:
         await begin_with(agent, scope, asked.earlier)
     return await ask(scope)

@@ -5,20 +5,13 @@ only when that is word for word what is stored, of the same person; anything els
 begins with what was sent.
 """
 
-import secrets
-
 from lumina.agent.search_agent import SearchAgent
 from lumina.memory.scope import SubjectScope, ThreadScope
 from lumina.memory.turns import ThreadInfo, TurnPage
 from lumina.server.openai_answers import shown
 
-LETTERS = "bcdfghjkmnpqrstvwxyz"  # no vowels: no words by chance
 LOOKED_AT = 200  # conversations, the one asked last first
 Pairs = list[tuple[str, str]]
-
-
-def new_scope(agent: SearchAgent, subject: SubjectScope) -> ThreadScope:
-    return subject.thread(f"{agent.today()}-{''.join(secrets.choice(LETTERS) for _ in range(8))}")
 
 
 async def find_thread(agent: SearchAgent, subject: SubjectScope, earlier: Pairs) -> ThreadScope | None:

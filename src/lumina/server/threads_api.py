@@ -1,6 +1,5 @@
 """/api/threads: the conversations of whoever asks."""
 
-import secrets
 import tempfile
 from collections.abc import Iterator
 from typing import IO, Annotated
@@ -19,7 +18,6 @@ from lumina.server.views import ThreadView
 from lumina.server.whose import Agent, InThread, Subject
 
 router = APIRouter(tags=["conversations"])
-LETTERS = "bcdfghjkmnpqrstvwxyz"  # no vowels: no words by chance
 THREAD_LOG = LogName(0, 0)
 IN_MEMORY = 4_000_000  # bytes of an export that are held before it goes to a file
 PIECE = 64_000
@@ -36,8 +34,7 @@ async def list_threads(
 @router.post("/threads", status_code=status.HTTP_201_CREATED)
 async def begin_thread(agent: Agent, subject: Subject, new: NewThread) -> ThreadView:
     """Begins a conversation. Its id is made here."""
-    letters = "".join(secrets.choice(LETTERS) for _ in range(8))
-    scope = subject.thread(f"{agent.today()}-{letters}")
+    scope = subject.new_thread(agent.today())
     await agent.thread(scope, temporary=new.temporary)
     return await _view(agent.store, scope)
 

@@ -1,22 +1,17 @@
 """/api/usage: what the models took for whoever asks, summed up in rows, and what it cost."""
 
-from collections.abc import Sequence
-from datetime import date
-from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from lumina.memory.errors import UsageError
-from lumina.memory.stored import ModelUse
+from lumina.memory.spent import By, Spent, check_day, summed
 from lumina.server.ids import thread_id
 from lumina.server.views import View
 from lumina.server.whose import Agent, Subject
 from lumina.wiring import price_of
 
 router = APIRouter(tags=["usage"])
-By = Literal["day", "turn", "purpose", "model"]
 
 
 class UsageView(View):
@@ -39,30 +34,14 @@ async def show_usage(
     since: Annotated[str, Query(max_length=10, description="from this day on (UTC), such as 2026-11-30")] = "",
 ) -> list[UsageView]:  # fmt: skip
     """What the models took, by day, turn, purpose or model."""
-    try:
-        right = not since or date.fromisoformat(since).isoformat() == since
-    except ValueError:
-        right = False
-    if not right:
-        raise UsageError("since is a day such as 2026-11-30.")
-    groups: dict[tuple[str | int, ...], list[ModelUse]] = {}
-    for use in await agent.store.usage(subject, since=since):
-        key = (use.thread, use.seq) if by == "turn" else (getattr(use, by),)
-        groups.setdefault(key, []).append(use)
-    return [_row(by, groups[key]) for key in sorted(groups)]
+    check_day("since", since)
+    return [_view(row) for row in summed(await agent.store.usage(subject, since=since), by, price_of)]
 
 
-def _row(by: By, uses: Sequence[ModelUse]) -> UsageView:
-    first = uses[0]
-    prices = [price for use in uses if (price := price_of(use)) is not None]
+def _view(row: Spent) -> UsageView:
+    price = row.known_price
+    what = {**row.what, "thread": thread_id(row.what["thread"])} if "thread" in row.what else row.what
     return UsageView(
-        what={"thread": thread_id(first.thread), "turn": first.seq} if by == "turn" else {by: getattr(first, by)},
-        calls=len(uses),
-        input=sum(use.input for use in uses),
-        output=sum(use.output for use in uses),
-        cached=sum(use.cached for use in uses),
-        cache_written=sum(use.cache_written for use in uses),
-        reasoning=sum(use.reasoning for use in uses),
-        usd=str(sum(prices, Decimal(0))) if prices else None,
-        calls_without_price=len(uses) - len(prices),
-    )
+        what=what, calls=row.calls, **row.tokens, usd=None if price is None else str(price),
+        calls_without_price=row.unpriced,
+    )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import json
 
-from lumina.agent.delta_step import ModelNotes
+from lumina.agent.model_notes import ModelNotes
 from lumina.memory.errors import ProviderError
 from lumina.testing import Gate, ScriptedModel, ScriptedNotes
 

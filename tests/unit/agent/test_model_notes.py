@@ -9,7 +9,7 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.usage import RequestUsage
 
-from lumina.agent.delta_step import ModelNotes
+from lumina.agent.model_notes import ModelNotes
 from lumina.agent.ports import Tokens
 from lumina.memory.errors import ProviderError
 from lumina.memory.note import delta_request, note_schema

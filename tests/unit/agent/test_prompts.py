@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lumina.agent.delta_step import ModelNotes
+from lumina.agent.model_notes import ModelNotes
 from lumina.agent.prompts import ALL, LONGEST, Prompts, named, own_prompts
 from lumina.memory.errors import UsageError
 from lumina.memory.note import system_text

@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from lumina.agent.delta_step import ModelNotes
+from lumina.agent.model_notes import ModelNotes
 from lumina.agent.ports import NoteReply, Tokens
 from lumina.agent.spending import model_ref
 from lumina.memory.errors import StoreError

@@ -96,9 +96,9 @@ def listed(value: object) -> list[Mapping[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def found(provider: str, rows: Iterable[Row], *, limit: int, looked_through: str, gave: int = 0) -> SearchResult:
-    """The hits of `rows`, best first, each page once. Empty when there were none; Failed when there were some (`gave`
-    or rows) of which none can be used."""
+def found(provider: str, rows: Iterable[Row], *, limit: int, looked_through: str) -> SearchResult:
+    """The hits of `rows`, best first, each page once. Empty when there were none; Failed when there were some of
+    which none can be used."""
     hits: dict[str, Hit] = {}
     seen = 0
     for row in rows:
@@ -110,7 +110,7 @@ def found(provider: str, rows: Iterable[Row], *, limit: int, looked_through: str
             break
     if hits:
         return Found(provider=provider, hits=tuple(hits.values()))
-    if seen or gave:
+    if seen:
         return Failed(provider=provider, reason="It gave results without an address that could be opened.", retry=False)
     return Empty(provider=provider, reason=looked_through)
 
